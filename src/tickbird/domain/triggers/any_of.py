@@ -14,12 +14,12 @@ _MAX_PERIOD = 1_000 * DAY
 
 
 def any_of(*triggers: Trigger) -> AnyOf:
-    """A trigger that ticks whenever one of the given does; two at the same instant are one tick."""
+    """Create a trigger that ticks whenever one of the given triggers does; equal instants are one tick."""
     return AnyOf(*triggers)
 
 
 class AnyOf(BaseTrigger):
-    """The union of several grids, each instant once; made by `any_of()`."""
+    """The union of several grids, each instant once; created by `any_of()`."""
 
     __slots__ = ("_key", "members")
 
@@ -38,22 +38,19 @@ class AnyOf(BaseTrigger):
 
     @property
     def tz(self) -> str:
-        """The zone of all members, or UTC if they differ."""
         zones = {member.tz for member in self.members}
         return zones.pop() if len(zones) == 1 else "UTC"
 
     def next_tick(self, after: int) -> int | None:
-        """The first tick of any member strictly after an epoch second."""
         ticks = (member.next_tick(after) for member in self.members)
         return min((tick for tick in ticks if tick is not None), default=None)
 
     def previous_tick(self, before: int) -> int | None:
-        """The last tick of any member strictly before an epoch second."""
         ticks = (member.previous_tick(before) for member in self.members)
         return max((tick for tick in ticks if tick is not None), default=None)
 
     def count(self, after: int, until: int) -> int:
-        """How many instants lie in (after, until]; the work grows at most with the days, not with the ticks."""
+        """Count the instants in (after, until]; the cost grows with the days, not with the ticks."""
         after, until = max(after, FIRST_SECOND - 1), min(until, LAST_SECOND)
         period = self.period
         if period is None or until - after <= 2 * period:
@@ -89,28 +86,26 @@ class AnyOf(BaseTrigger):
 
     @property
     def max_steps(self) -> int | None:  # type: ignore[override]
-        """The smallest maximum of the members."""
         return min((member.max_steps for member in self.members if member.max_steps is not None), default=None)
 
     @property
     def period(self) -> int | None:
-        """The seconds after which the ticks of all members repeat, unless that is too long."""
-        found = 1
+        """The seconds after which the ticks of all members repeat; None also if that is too long."""
+        period = 1
         for member in self.members:
             if member.period is None:
                 return None
-            found = lcm(found, member.period)
-        return found if found <= _MAX_PERIOD else None
+            period = lcm(period, member.period)
+        return period if period <= _MAX_PERIOD else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
-        found = 0
+        bitmap = 0
         for member in self.members:
-            found |= member.bits(low, high)
-        return found
+            bitmap |= member.bits(low, high)
+        return bitmap
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock seconds of a tick for any member; of UTC if the zones of the members differ."""
+        """Return the wall-clock seconds of a tick for any member, in UTC if the zones of the members differ."""
         if len({member.tz for member in self.members}) > 1:
             return [tick]
         return sorted({wall for member in self.members if member.contains(tick) for wall in member.walls(tick)})
@@ -120,11 +115,9 @@ class AnyOf(BaseTrigger):
         return sum(member.max_per_day for member in self.members)
 
     def describe(self) -> str:
-        """The members in words."""
         return "; or ".join(member.describe() for member in self.members)
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
         return {"any_of": [member.to_json() for member in self.members]}
 
     def __repr__(self) -> str:

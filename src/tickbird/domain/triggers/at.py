@@ -1,4 +1,4 @@
-"""One-shots: a trigger that ticks once."""
+"""One-shot triggers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tickbird.domain.triggers.form import Document, TriggerForm
 
 
 def at(instant: datetime) -> At:
-    """A trigger that ticks once, at an aware datetime in whole seconds."""
+    """Create a trigger that ticks once, at an aware datetime in whole seconds."""
     return At(instant)
 
 
 class At(BaseTrigger):
-    """A single instant; made by `at()`."""
+    """A single instant; created by `at()`."""
 
     __slots__ = ("tick",)
     tz = "UTC"
@@ -25,34 +25,28 @@ class At(BaseTrigger):
     def __init__(self, instant: datetime) -> None:
         self.tick = to_seconds(instant)
         if instant.microsecond:
-            raise _refuse("at", "has parts of a second; ticks are whole seconds", "Use .replace(microsecond=0).")
+            raise _refuse("at", "has microseconds, but ticks are whole seconds", "Use .replace(microsecond=0).")
         try:
             to_datetime(self.tick)
         except (ValueError, OverflowError):
-            raise _refuse("at", "lies outside the years 1 to 9999 in UTC") from None
+            raise _refuse("at", "is outside the years 1 to 9999 in UTC") from None
 
     def next_tick(self, after: int) -> int | None:
-        """The instant, if it is still to come."""
         return self.tick if self.tick > after else None
 
     def previous_tick(self, before: int) -> int | None:
-        """The instant, if it is past."""
         return self.tick if self.tick < before else None
 
     def count(self, after: int, until: int) -> int:
-        """1 if the instant lies in (after, until]."""
         return int(after < self.tick <= until)
 
     def walls(self, tick: int) -> list[int]:
-        """The instant, in UTC."""
         return [tick]
 
     def describe(self) -> str:
-        """The instant in words."""
         return f"Once, at {to_datetime(self.tick):%Y-%m-%d %H:%M:%S} UTC"
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
         return {"at": to_datetime(self.tick).isoformat().replace("+00:00", "Z")}
 
     def __repr__(self) -> str:
@@ -83,10 +77,10 @@ FORM = TriggerForm(
     noun="instant",
     metavar="INSTANT",
     summary="A single instant.",
-    about="One instant, such as 2026-12-24T18:00:00Z; without an offset, on the clock of tz.",
+    about="One instant, such as 2026-12-24T18:00:00Z; without an offset, in the time zone tz.",
     example="at 2027-01-31T09:00",
     kind="instant",
-    schema={"type": "string", "format": "date-time", "description": "An instant with its zone."},
+    schema={"type": "string", "format": "date-time", "description": "An instant with a UTC offset."},
     has_zone=False,
     read=_read,
     parse_text=lambda text, read_instant: {"at": read_instant(text)},

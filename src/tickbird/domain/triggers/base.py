@@ -78,7 +78,6 @@ class BaseTrigger(ABC):
 
     @property
     def period(self) -> int | None:
-        """The seconds after which all ticks repeat; None: they follow the calendar or a zone, or do not repeat."""
         return None
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -95,31 +94,25 @@ class BaseTrigger(ABC):
         """The last tick strictly before an epoch second."""
 
     def next_after(self, at: datetime) -> datetime | None:
-        """The first tick strictly after an aware datetime, in UTC."""
         tick = self.next_tick(to_seconds(at))
         return None if tick is None else to_datetime(tick)
 
     def previous_before(self, at: datetime) -> datetime | None:
-        """The last tick strictly before an aware datetime, in UTC."""
         tick = self.previous_tick(to_seconds_ceil(at))
         return None if tick is None else to_datetime(tick)
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
-        found, tick = 0, self.next_tick(low - 1)
+        bitmap, tick = 0, self.next_tick(low - 1)
         while tick is not None and tick < high:
-            found |= 1 << tick - low
+            bitmap |= 1 << tick - low
             tick = self.next_tick(tick)
-        return found
+        return bitmap
 
     def contains(self, tick: int) -> bool:
-        """Whether an epoch second is a tick."""
         return self.next_tick(tick - 1) == tick
 
     def on_wall_clock(self) -> Trigger | None:
-        """The same definition on a clock that never changes; None if no change of the clock moves a tick."""
         return None
 
     def date_warnings(self) -> Iterable[DateWarning]:
-        """Warnings about dates that do not exist in every month or year."""
         return ()

@@ -1,6 +1,6 @@
-"""Custom triggers: pure functions that users register under a name and that compute the next tick.
+"""Custom triggers: pure functions that compute the next tick, registered by users under a name.
 
-A package adds some by the entry point group `tickbird.triggers`: the name of the trigger, and its CustomTrigger.
+A package registers them in the entry point group `tickbird.triggers`: the name of the trigger, and its CustomTrigger.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ log = logging.getLogger("tickbird.triggers")
 
 GROUP: Final = "tickbird.triggers"
 INSTALL: Final = (
-    f"Install the package that names it in the entry point group `{GROUP}`; "
-    "only `worker`, `sync` and the worker of `dev` import an app."
+    f"Install the package that names it in the entry point group `{GROUP}`. "
+    "Only `worker`, `sync` and the worker of `dev` import an app."
 )
-# Ticks that one computation may step through, because a function computes only the next tick.
+# Maximum of ticks per computation, because a function computes only the next tick.
 MAX_STEPS: Final = 10_000
-# Calls of custom functions while one schedule is planned.
+# Maximum calls of custom functions while one schedule is planned.
 MAX_PLAN_CALLS: Final = 50_000
 MAX_PARAMS_LENGTH: Final = 10_000
 DEFAULT_MAX_PER_DAY: Final = 1_440
@@ -44,7 +44,7 @@ _calls: ContextVar[list[int] | None] = ContextVar("tickbird_custom_trigger_calls
 
 
 class CustomTrigger:
-    """A registered function; called with its parameters and `tz`, it makes a trigger."""
+    """A registered function; called with its parameters and `tz`, it creates a trigger."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class CustomTrigger:
         self._signature = inspect.signature(next_after)
 
     def __call__(self, *, tz: str = "UTC", **params: Any) -> Custom:
-        """The trigger with these parameters, which must be JSON values."""
+        """Create the trigger with these parameters, which must be JSON values."""
         return Custom(self, params, tz)
 
     def bind(self, params: Mapping[str, Any]) -> None:
-        """Raise TriggerError for parameters that the function does not take."""
+        """Raise TriggerError for parameters that the function does not accept."""
         try:
             self._signature.bind(None, **params)
         except TypeError as error:
@@ -92,30 +92,30 @@ def custom_trigger(
     """
 
     def register(next_after: Callable[..., datetime | None]) -> CustomTrigger:
-        made = CustomTrigger(name, next_after, count, describe, max_per_day)
-        before = _registered.get(name)
-        if before is not None and _home(before) != _home(made):
-            raise _refuse(name, f"is registered by {_home(before)} already", "Choose another name.")
-        _registered[name] = made
-        return made
+        trigger = CustomTrigger(name, next_after, count, describe, max_per_day)
+        existing = _registered.get(name)
+        if existing is not None and _home(existing) != _home(trigger):
+            raise _refuse(name, f"is already registered by {_home(existing)}", "Choose another name.")
+        _registered[name] = trigger
+        return trigger
 
     return register
 
 
 def find_custom(name: str) -> CustomTrigger | None:
-    """The custom trigger of this name; None if this process does not know it."""
-    # Looking for plug-ins takes time, and most processes need none.
+    """Return the custom trigger of this name; None if it is not registered in this process."""
+    # Loading plug-ins takes time, and most processes need none.
     return _registered.get(name) or _plug_ins().get(name)
 
 
 def registered_customs() -> list[str]:
-    """The names of all custom triggers that this process knows."""
+    """Return the names of all custom triggers in this process."""
     return sorted({*_registered, *_plug_ins()})
 
 
 @contextmanager
 def limited_calls(maximum: int = MAX_PLAN_CALLS) -> Iterator[None]:
-    """Refuse further calls of functions after `maximum` in this context."""
+    """Raise TriggerError after `maximum` calls of custom functions in this context."""
     token = _calls.set([maximum])
     try:
         yield
@@ -159,7 +159,6 @@ class Custom(BaseTrigger):
         custom.bind(self._params)
 
     def next_tick(self, after: int) -> int | None:
-        """The first tick strictly after an epoch second."""
         if after >= LAST_SECOND:
             return None
         after = max(after, FIRST_SECOND)
@@ -169,7 +168,7 @@ class Custom(BaseTrigger):
             return None
         if not isinstance(result, datetime) or result.utcoffset() is None:
             raise _refuse(
-                self.name, f"returned {str(result)[:60]!r} after {at}", "Return a datetime with a zone, or None."
+                self.name, f"returned {str(result)[:60]!r} after {at}", "Return a datetime with a time zone, or None."
             )
         if result.microsecond:
             raise _refuse(self.name, f"returned {result}, but ticks are whole seconds", "Use .replace(microsecond=0).")
@@ -184,8 +183,8 @@ class Custom(BaseTrigger):
             other = "None" if again is None else to_datetime(again)
             raise _refuse(
                 self.name,
-                f"has no fixed grid: after {at} it returned {result}, and after the second before that, {other}",
-                "The result must not depend on where t lies between two ticks.",
+                f"has no fixed grid: after {at} it returned {result}, and one second before that, {other}",
+                "The result must not depend on the position of t between two ticks.",
             )
         return tick
 
@@ -193,12 +192,12 @@ class Custom(BaseTrigger):
         return to_datetime(second).astimezone(zone_info(self.tz))
 
     def _next(self, after: int) -> int | None:
-        """The tick that the function returns, unchecked."""
+        """Return the result of the function, unchecked."""
         result = self._call(self._type.next_after, self._wall(after))
         return to_seconds(result) if isinstance(result, datetime) and result.utcoffset() is not None else None
 
     def previous_tick(self, before: int) -> int | None:
-        """The last tick strictly before an epoch second, by bisection: the next tick never moves back."""
+        """Search by bisection: the next tick never moves back."""
         high = low = end = min(before, LAST_SECOND + 1) - 1
         reach = 1
         while (last := self.next_tick(low)) is None or last >= before:
@@ -215,7 +214,7 @@ class Custom(BaseTrigger):
         return last
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until]: by the count function, or one by one, at most MAX_STEPS."""
+        """Count with the count function, or one by one, at most MAX_STEPS ticks."""
         after, until = max(after, FIRST_SECOND), min(until, LAST_SECOND)
         if until <= after:
             return 0
@@ -241,7 +240,6 @@ class Custom(BaseTrigger):
         return total
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock second of a tick."""
         return [self._zone.to_wall(tick)]
 
     @property
@@ -250,15 +248,14 @@ class Custom(BaseTrigger):
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters, as plain JSON values."""
         params: dict[str, Any] = json.loads(self._text)
         return params
 
     def describe(self) -> str:
-        """The name and the parameters, or the text of the describe function."""
+        """Return the text of the describe function, or the name and the parameters."""
         text = f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self._params.items())})"
         if self._type.describe is not None:
-            # Lists and pages show it: an error must not hide the schedule.
+            # Lists and pages show it, so an error must not hide the schedule.
             try:
                 text = str(self._type.describe(**self.params))[:1_000]
             except Exception as error:  # noqa: BLE001
@@ -266,7 +263,6 @@ class Custom(BaseTrigger):
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
         document: dict[str, object] = {"custom": self.name}
         if self._params:
             document["params"] = self.params
@@ -289,7 +285,7 @@ class Custom(BaseTrigger):
         if (left := _calls.get()) is not None:
             left[0] -= 1
             if left[0] < 0:
-                raise _refuse(self.name, "needs too many calls to plan one schedule", "Let it tick less often.")
+                raise _refuse(self.name, "needs too many calls to plan one schedule", "Make it tick less often.")
         try:
             return function(*instants, **self._params)
         except Exception as error:
@@ -304,7 +300,7 @@ def _canonical(name: str, params: object) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise _refuse(name, f"params are not JSON ({str(error)[:200]})") from None
     if len(text) > MAX_PARAMS_LENGTH or "\\u0000" in text:
-        raise _refuse(name, f"params are longer than {MAX_PARAMS_LENGTH:,} characters, or hold a NUL character")
+        raise _refuse(name, f"params are longer than {MAX_PARAMS_LENGTH:,} characters, or contain a NUL character")
     return text
 
 

@@ -1,4 +1,4 @@
-"""What changes of the clock do to coming ticks, in words."""
+"""Effects of DST changes on coming ticks, in words."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _FAR = 400 * DAY
 
 
 def notes(trigger: Trigger, after: int, tick: int) -> Sequence[str]:
-    """What the clock does between one tick and the next, and what becomes of times that it leaves out or repeats."""
-    # Where ticks are far apart, a change between them is not worth a word, nor the work to find it.
+    """Describe DST changes between two ticks, and their effect on skipped and repeated times."""
+    # If ticks are far apart, a change between them is not worth a note, nor the work to find it.
     since = after if tick - after <= _FAR else tick - 1
     changes = [pair for pair in pairwise(zone(trigger.tz).spans(since, tick + 1)) if pair[0].offset != pair[1].offset]
-    found: list[str] = []
-    # Between ticks that are many changes apart, only one that meets the tick itself is.
+    texts: list[str] = []
+    # Between ticks with several changes, only a change at the tick itself matters.
     if len(changes) == 1 or (changes and changes[-1][1].start == tick):
-        found += _changed(trigger, *changes[-1], tick)
-    found += _repeated(trigger, tick)
-    return found
+        texts += _changed(trigger, *changes[-1], tick)
+    texts += _repeated(trigger, tick)
+    return texts
 
 
 def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[str]:
@@ -45,18 +45,18 @@ def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[
     elif wall.contains(end):
         yield f"{lost} not exist that day"
     else:
-        yield f"{lost} not exist that day: it ticks at the end of the leap"
+        yield f"{lost} not exist that day: it ticks at the end of the gap"
 
 
 def _repeated(trigger: Trigger, tick: int) -> Iterator[str]:
     at = to_datetime(tick).astimezone(zone_info(trigger.tz))
     twin = to_seconds(at.replace(fold=1 - at.fold))
-    # In a leap ahead the other reading is no time of the day; in a leap back it shows the same clock.
+    # In a gap, the other fold is not a time of the day; in a repeated hour, it shows the same clock time.
     shown = to_datetime(twin).astimezone(zone_info(trigger.tz))
     if twin != tick and shown.replace(tzinfo=None, fold=0) == at.replace(tzinfo=None, fold=0):
         which = "second" if at.fold else "first"
         other = "" if trigger.contains(twin) else ", the other does not tick"
-        yield f"{at:%H:%M} comes twice that day: this is the {which}{other}"
+        yield f"{at:%H:%M} occurs twice that day: this is the {which}{other}"
 
 
 def _time(wall: int) -> str:

@@ -1,4 +1,4 @@
-"""Intervals on a fixed grid: equal definitions give equal ticks, whenever they were made."""
+"""Intervals on a fixed grid: equal definitions give equal ticks."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def every(
     anchor: datetime | None = None,
     tz: str = "UTC",
 ) -> Every:
-    """A trigger at equal steps before and after `anchor` (default: 1970-01-01T00:00 on the zone's wall clock).
+    """Create a trigger at equal steps before and after `anchor` (default: 1970-01-01T00:00 on the zone's wall clock).
 
     Seconds, minutes and hours add up and are elapsed time. Days, weeks, months and years are wall-clock time: an
-    instant that the clock leaps over moves to the end of the leap, one that it repeats is the first of the two.
-    Months and years count from the anchor and end on the month's last day where the anchor's day does not exist.
+    instant in a gap moves to the end of the gap, a repeated one runs once, the first time.
+    Months and years count from the anchor and use the month's last day if the anchor's day does not exist.
     """
     given = {
         "years": years,
@@ -66,16 +66,16 @@ def every(
 
 
 def read_step(text: str) -> dict[str, int]:
-    """The units of a step as people write it: 10m, 1h30m, 1d."""
-    if not (found := _STEP.fullmatch(text)) or not text:
+    """Parse a step such as 10m, 1h30m or 1d."""
+    if not (match := _STEP.fullmatch(text)) or not text:
         raise TriggerError(
-            f"every: {text[:60]!r} is not an interval;", field="every", hint='write "10m", "1h30m" or "1d".'
+            f"every: {text[:60]!r} is not an interval.", field="every", hint='Write "10m", "1h30m" or "1d".'
         )
-    return {unit: int(number) for unit, number in zip(_WRITTEN, found.groups(), strict=True) if number}
+    return {unit: int(number) for unit, number in zip(_WRITTEN, match.groups(), strict=True) if number}
 
 
 def step_text(units: Any) -> str | None:
-    """A step as people write it; None if no text says the same."""
+    """Return the text of a step; None if no text expresses it."""
     if not isinstance(units, Mapping) or not units or not units.keys() <= set(_WRITTEN):
         return None
     text = "".join(f"{units[unit]}{unit[0]}" for unit in _WRITTEN if unit in units)
@@ -83,7 +83,7 @@ def step_text(units: Any) -> str | None:
 
 
 class Every(BaseTrigger):
-    """The grid of one interval; made by `every()`."""
+    """The grid of one interval; created by `every()`."""
 
     __slots__ = (
         "_anchor",
@@ -112,7 +112,7 @@ class Every(BaseTrigger):
         self._first = wall
         self._start = self._zone.to_epoch(wall) if start is None else start
         plain = self._kind is not _ELAPSED or self._zone.to_epoch(wall) == self._start
-        # Only an anchor in the second pass of a repeated hour needs UTC to say which instant is meant.
+        # Only an anchor in the second pass of a repeated hour needs UTC to be unambiguous.
         self.anchor = None if wall == default and plain else wall_datetime(wall) if plain else to_datetime(self._start)
         self._anchor = date.fromordinal(wall // DAY + _EPOCH_ORDINAL)
         month = self._anchor.year * 12 + self._anchor.month - 1
@@ -124,7 +124,6 @@ class Every(BaseTrigger):
             self._highest = (LAST_SECOND - wall) // (self._step * DAY)
 
     def next_tick(self, after: int) -> int | None:
-        """The first tick strictly after an epoch second."""
         after = max(after, FIRST_SECOND - 1)
         if self._kind is _ELAPSED:
             tick = after + self._step - (after - self._start) % self._step
@@ -133,14 +132,13 @@ class Every(BaseTrigger):
             return None
         index = self._index(self._zone.to_wall(after)) + 1
         while (wall := self._wall(index)) is not None:
-            found = self._zone.to_epoch(wall)
-            if found > after:
-                return found if found <= LAST_SECOND else None
+            tick = self._zone.to_epoch(wall)
+            if tick > after:
+                return tick if tick <= LAST_SECOND else None
             index += 1
         return None
 
     def previous_tick(self, before: int) -> int | None:
-        """The last tick strictly before an epoch second."""
         before = min(before, LAST_SECOND + 1)
         if before <= FIRST_SECOND:
             return None
@@ -154,7 +152,6 @@ class Every(BaseTrigger):
         return tick if tick >= FIRST_SECOND else None
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until], without walking them."""
         after, until = max(after, FIRST_SECOND - 1), min(until, LAST_SECOND)
         if until <= after:
             return 0
@@ -164,11 +161,9 @@ class Every(BaseTrigger):
 
     @property
     def period(self) -> int | None:
-        """The step, if it is elapsed time."""
         return self._step if self._kind is _ELAPSED else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         if self._kind is not _ELAPSED:
             return super().bits(low, high)
         first, high = self.next_tick(low - 1), min(high, LAST_SECOND + 1)
@@ -177,33 +172,31 @@ class Every(BaseTrigger):
         return (_steps(self._step) & (1 << high - first) - 1) << first - low
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock seconds of the steps that a tick stands for, those that the clock leapt over included."""
+        """Return the wall-clock seconds of a tick, including those lost in a gap."""
         if self._kind is _ELAPSED:
             return [self._zone.to_wall(tick)]
-        found, index = [], self._index_at(tick)
+        walls, index = [], self._index_at(tick)
         while (wall := self._wall(index)) is not None and self._zone.to_epoch(wall) == tick:
-            found.append(wall)
+            walls.append(wall)
             index -= 1
-        return found[::-1]
+        return walls[::-1]
 
     @property
     def max_per_day(self) -> int:
-        """How many ticks a day can have."""
         return -(-DAY // self._step) if self._kind is _ELAPSED else 1
 
     def on_wall_clock(self) -> Every | None:
-        """The same steps in UTC; None for elapsed time, which no clock moves."""
+        """Return the same steps in UTC; None for elapsed time, which DST does not affect."""
         return None if self._kind is _ELAPSED else Every(dict(self.units), self.anchor)
 
     def date_warnings(self) -> Iterator[DateWarning]:
-        """Months without the anchor's day."""
+        """Warn about months without the anchor's day."""
         day = self.anchor.day if self.anchor else 1
         if self._kind is _MONTHS and day > 28:
             nth = f"{day}{'st' if day == 31 else 'th'}"
-            yield "last-day", f"in months without a {nth} it ticks on their last day, and then goes back"
+            yield "last-day", f"in months without a {nth} it ticks on the last day of the month"
 
     def describe(self) -> str:
-        """The interval in words."""
         amounts = [f"{amount} {unit}" if amount > 1 else unit[:-1] for unit, amount in self.units]
         words = f"Every {' and '.join(amounts)}"
         if self.anchor is not None:
@@ -211,11 +204,10 @@ class Every(BaseTrigger):
         return words if self.tz == "UTC" else f"{words} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
-        made: dict[str, object] = {"every": dict(self.units)}
+        document: dict[str, object] = {"every": dict(self.units)}
         if self.anchor is not None:
-            made["anchor"] = self.anchor.isoformat().replace("+00:00", "Z")
-        return made if self.tz == "UTC" else {**made, "tz": self.tz}
+            document["anchor"] = self.anchor.isoformat().replace("+00:00", "Z")
+        return document if self.tz == "UTC" else {**document, "tz": self.tz}
 
     def __repr__(self) -> str:
         parts = [f"{unit}={amount}" for unit, amount in self.units]
@@ -238,21 +230,21 @@ class Every(BaseTrigger):
         return self.units, self._first, self._start, self.tz
 
     def _read_anchor(self, anchor: datetime) -> tuple[int, int | None]:
-        """The anchor on the wall clock, and as an instant where elapsed time needs one."""
+        """Return the anchor as wall-clock time, and as an instant if elapsed time needs one."""
         if not isinstance(anchor, datetime):
             raise _refuse("anchor", f"expected a datetime, not {type(anchor).__name__}")
         if anchor.microsecond:
-            raise _refuse("anchor", "has parts of a second; ticks are whole seconds")
+            raise _refuse("anchor", "has microseconds, but ticks are whole seconds")
         if anchor.utcoffset() is None:
             return wall_seconds(anchor), None
         start = to_seconds(anchor)
         wall = self._zone.to_wall(start)
         if not FIRST_SECOND <= wall <= LAST_SECOND:
-            raise _refuse("anchor", "lies outside the years 1 to 9999")
+            raise _refuse("anchor", "is outside the years 1 to 9999")
         return wall, start if self._kind is _ELAPSED else None
 
     def _wall(self, index: int) -> int | None:
-        """The wall-clock second of the grid's n-th step from the anchor."""
+        """Return the wall-clock second of the n-th step from the anchor."""
         if not self._lowest <= index <= self._highest:
             return None
         if self._kind is _DAYS:
@@ -264,7 +256,7 @@ class Every(BaseTrigger):
         return (date(year, month + 1, day).toordinal() - _EPOCH_ORDINAL) * DAY + self._first % DAY
 
     def _index(self, wall: int) -> int:
-        """The last step whose wall-clock second is not after `wall`."""
+        """Return the last step whose wall-clock second is not after `wall`."""
         if wall < FIRST_SECOND:
             return self._lowest - 1
         if wall > LAST_SECOND:
@@ -272,22 +264,22 @@ class Every(BaseTrigger):
         if self._kind is _DAYS:
             index = (wall - self._first) // (self._step * DAY)
         else:
-            found = date.fromordinal(wall // DAY + _EPOCH_ORDINAL)
-            index = ((found.year - self._anchor.year) * 12 + found.month - self._anchor.month) // self._step
+            day = date.fromordinal(wall // DAY + _EPOCH_ORDINAL)
+            index = ((day.year - self._anchor.year) * 12 + day.month - self._anchor.month) // self._step
             at = self._wall(index)
             if at is None or at > wall:
                 index -= 1
         return max(index, self._lowest - 1)
 
     def _index_at(self, at: int) -> int:
-        """The last step whose tick is not after an epoch second."""
+        """Return the last step whose tick is not after an epoch second."""
         index = self._index(self._zone.to_wall(at))
         while (wall := self._wall(index + 1)) is not None and self._zone.to_epoch(wall) <= at:
             index += 1
         return index
 
     def _merged(self, after: int, until: int) -> int:
-        """How many steps in (after, until] fall together because a change of date left out whole days."""
+        """Count the steps in (after, until] that coincide because a date-line change skipped whole days."""
         if self._kind is not _DAYS or self._step > 1:
             return 0
         merged, previous = 0, None
@@ -301,7 +293,7 @@ class Every(BaseTrigger):
 
 @lru_cache(maxsize=256)
 def _steps(step: int) -> int:
-    """The multiples of a step within a day, as a bitmap."""
+    """Return the multiples of a step within a day as a bitmap."""
     bits, size = 1, step
     while size < DAY:
         bits |= bits << size
@@ -317,12 +309,16 @@ def _kind(units: set[str]) -> dict[str, int]:
             return kind
     if len(units) == 1:
         return _DAYS
-    raise _refuse("every", f"{' and '.join(sorted(units))} do not mix", "Give elapsed time, or days, weeks, or months.")
+    raise _refuse(
+        "every",
+        f"{' and '.join(sorted(units))} cannot be combined",
+        "Use hours, minutes and seconds, or days, or weeks, or months and years.",
+    )
 
 
 def _check_amount(unit: str, amount: object) -> None:
     if unit not in UNITS:
-        raise _refuse("every", f"no unit is called {unit[:40]!r}", f"There are {', '.join(UNITS)}.")
+        raise _refuse("every", f"{unit[:40]!r} is not a unit", f"Use {', '.join(UNITS)}.")
     if type(amount) is not int:
         raise _refuse(unit, f"expected a whole number, not {type(amount).__name__}")
     if amount < 1:

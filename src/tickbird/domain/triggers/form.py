@@ -37,17 +37,17 @@ class TriggerForm:
     # Descriptions for the schema of the API, and for the schema of files.
     summary: str
     about: str
-    # What a person types on a line of the schedule form.
+    # An example line for the schedule form.
     example: str
     # The value in files: a text, a step such as 10m, or an instant.
     kind: Literal["text", "step", "instant"]
     # The value in JSON.
     schema: Schema
-    # The first format of definitions that has it: older code leaves such schedules alone.
+    # The first format of definitions that supports it: older code ignores such schedules.
     format: int = 1
     options: tuple[FormOption, ...] = ()
     has_zone: bool = True
-    # Makes the trigger of a document and a zone, or raises TriggerError.
+    # Builds the trigger from a document and a time zone, or raises TriggerError.
     read: Callable[[Document, str], Trigger]
     # Parses a typed text to a document.
     parse_text: Callable[[str, ReadInstant], Document]
@@ -62,5 +62,5 @@ class TriggerForm:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The other keys that its JSON may have."""
+        """The other keys of its JSON."""
         return (*(option.name for option in self.options), *(("tz",) if self.has_zone else ()))

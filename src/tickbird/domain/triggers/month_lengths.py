@@ -1,4 +1,4 @@
-"""Warnings of months that are too short for a day."""
+"""Warnings about months that are too short for a day."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _LENGTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
 
 
 def missing_day(length: int, name: str, months: Sequence[int]) -> Iterator[DateWarning]:
-    """Warn of those months that have fewer days than `length`."""
+    """Warn about months that have fewer days than `length`."""
     without = [month for month in months if length > _LENGTHS.get(month, 31)]
     if without:
-        yield "missing-dates", f"there is no {name} of {_listed(without)}: no tick then"
+        yield "missing-dates", f"there is no {name} of {_listed(without)}, so it does not tick then"
     elif length == 29 and 2 in months:
-        yield "missing-dates", f"there is a {name} of February in leap years only"
+        yield "missing-dates", f"February has a {name} in leap years only"
 
 
 def fifth_weekday(name: str) -> DateWarning:
-    """Warn of months without a fifth weekday of this name."""
-    return "missing-dates", f"most months have only four {name}s: no tick in those without a fifth"
+    """Warn about months without a fifth weekday of this name."""
+    return "missing-dates", f"most months have only four {name}s: no tick in months without a fifth"
 
 
 def nth(number: int) -> str:
-    """31st, 30th: of the days that some months do not have."""
+    """Return 29th, 30th or 31st."""
     return f"{number}{'st' if number == 31 else 'th'}"
 
 

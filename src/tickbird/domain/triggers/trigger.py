@@ -1,4 +1,4 @@
-"""All forms of triggers: a new one is its own file and a line in FORMS."""
+"""All trigger forms: a new one is a file and a line in `_FORMS`."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _FORMS = (
     _custom.FORM,
 )
 FORMS: Final[Mapping[str, TriggerForm]] = {form.name: form for form in _FORMS}
-# A list of other forms rather than a form of its own.
+# A list of other forms, not a form.
 ANY_OF: Final = "any_of"
 FORM_NAMES: Final = (*FORMS, ANY_OF)
 _MAX_DEPTH: Final = 8
 
 
 def trigger_from_json(value: object) -> Trigger:
-    """The trigger that `to_json` wrote; anything else is refused with a TriggerError."""
+    """Return the trigger of `to_json`, or raise TriggerError."""
     return _from_json(value, 0)
 
 
@@ -63,8 +63,8 @@ def _from_json(value: object, depth: int) -> Trigger:
         raise _refuse(f"needs exactly one of {', '.join(FORM_NAMES)}")
     [name] = names
     form = FORMS.get(name)
-    beside = () if form is None else form.keys
-    if unknown := [key for key in value if key != name and key not in beside]:
+    options = () if form is None else form.keys
+    if unknown := [key for key in value if key != name and key not in options]:
         raise _refuse(f"{str(unknown[0])[:40]!r} does not belong to {name}")
     if form is not None:
         return form.read(value, value.get("tz", "UTC"))
@@ -72,18 +72,18 @@ def _from_json(value: object, depth: int) -> Trigger:
     if not isinstance(members, list) or len(members) > MAX_MEMBERS:
         raise refuse(f"expected a list of 1 to {MAX_MEMBERS} triggers")
     if depth and any(isinstance(member, dict) and _custom.FORM.name in member for member in members):
-        # The SQL that finds unknown triggers does not look deeper.
+        # The SQL query for unknown triggers does not search deeper.
         raise refuse("has a custom trigger within another any_of")
     return AnyOf(*(_from_json(member, depth + 1) for member in members))
 
 
 def first_format(encoded: Any) -> int:
-    """The first format of definitions that has all forms of a trigger's JSON."""
+    """Return the first format of definitions that supports all forms of a trigger's JSON."""
     return max((FORMS[name].format for document in _members(encoded) for name in document if name in FORMS), default=1)
 
 
 def custom_names(encoded: Any) -> list[str]:
-    """The names of the custom triggers in a trigger's JSON."""
+    """Return the names of the custom triggers in a trigger's JSON."""
     names = (document.get(_custom.FORM.name) for document in _members(encoded))
     return [name for name in names if isinstance(name, str)]
 
@@ -95,12 +95,12 @@ def _members(encoded: Any) -> list[Mapping[str, Any]]:
 
 
 def unregistered_customs(encoded: Any) -> list[str]:
-    """The names of the custom triggers that this process does not know."""
+    """Return the names of custom triggers that are not registered in this process."""
     return [name for name in custom_names(encoded) if _custom.find_custom(name) is None]
 
 
 def read_trigger_line(line: str, tz: str, read_instant: ReadInstant) -> Trigger:
-    """The trigger of a typed line: the name of a form and its text, or a cron expression."""
+    """Parse a typed line: the name of a form and its text, or a cron expression."""
     word, _, rest = line.partition(" ")
     form, text = FORMS.get(word.lower()), rest
     if form is None:
@@ -110,7 +110,7 @@ def read_trigger_line(line: str, tz: str, read_instant: ReadInstant) -> Trigger:
 
 
 def trigger_text(encoded: Any) -> str | None:
-    """The lines of a trigger's JSON, without its zone; None if lines cannot express it."""
+    """Return the typed lines of a trigger's JSON, without its zone; None if lines cannot express it."""
     if not isinstance(encoded, Mapping):
         return None
     if isinstance(members := encoded.get(ANY_OF), list):

@@ -1,4 +1,4 @@
-"""Other zone rules for a while: to tell what a change of them would move, and to test what it does."""
+"""Temporary time zone data: to compute the effect of an update, and for tests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tickbird.domain.triggers.trigger import FORMS
 
 @contextmanager
 def zones_of(folder: str | Path) -> Iterator[None]:
-    """Let this process have the rules of a folder, as one started with that PYTHONTZPATH has.
+    """Use the time zone data of a folder in this process, like one that was started with that PYTHONTZPATH.
 
-    What was read before keeps the rules it was read with: decode definitions and make triggers within. Other threads
-    must not do so meanwhile.
+    Existing definitions and triggers keep their data: decode definitions and create triggers inside. Other threads must
+    not do so at the same time.
     """
-    before, known, caches = zone_data._PATH, dict(zones._zones), [dict(cache) for cache in _caches()]
-    _forget(str(Path(folder).absolute()))
+    before, cached_zones, caches = zone_data._PATH, dict(zones._zones), [dict(cache) for cache in _caches()]
+    _reload(str(Path(folder).absolute()))
     try:
         yield
     finally:
-        _forget(before)
-        zones._zones.update(known)
+        _reload(before)
+        zones._zones.update(cached_zones)
         for cache, entries in zip(_caches(), caches, strict=True):
             cache.update(entries)
 
@@ -33,7 +33,7 @@ def _caches() -> list[dict[Any, Any]]:
     return [cache for form in FORMS.values() for cache in form.caches]
 
 
-def _forget(path: str) -> None:
+def _reload(path: str) -> None:
     zone_data._PATH = path
     zone_data._info.cache_clear()
     zone_data._source.cache_clear()

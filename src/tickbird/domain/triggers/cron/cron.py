@@ -1,4 +1,4 @@
-"""Cron expressions: when a crontab line would run under Debian's cron, zone changes included."""
+"""Cron expressions: ticks of a crontab line as under Debian's cron, including DST changes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _tables: dict[tuple[int, int], tuple[tuple[int, ...], tuple[int, ...]]] = {}
 
 
 def cron(expr: str, tz: str = "UTC") -> Cron | Every:
-    """A trigger from five cron fields, six with seconds first, or a macro; `@every 1h30m` is an interval."""
+    """Create a trigger from five cron fields, six with seconds first, or a macro; `@every 1h30m` is an interval."""
     try:
         return _crons[expr, tz]
     except (KeyError, TypeError):
         pass
     text = normal_text(expr)
     in_zone = zone(tz)
-    made = _interval(text, tz) if text.lower().startswith("@every") else Cron(text, in_zone.name)
+    trigger = _interval(text, tz) if text.lower().startswith("@every") else Cron(text, in_zone.name)
     if len(_crons) >= _CACHE_LIMIT:
         _crons.clear()
-    _crons[expr, tz] = made
-    return made
+    _crons[expr, tz] = trigger
+    return trigger
 
 
 class Cron(BaseTrigger):
-    """The grid of one cron expression in one zone; made by `cron()`."""
+    """The grid of one cron expression in one zone; created by `cron()`."""
 
     __slots__ = (
         "_days",
@@ -81,12 +81,9 @@ class Cron(BaseTrigger):
         self._step = _even_step(fields) if self._every_day else 0
         self._phase = self._first_of_day
         if self._days.none:
-            raise refusal(
-                self.expr, "day of month", "no such day ever comes in the months given, so it would never run"
-            )
+            raise refusal(self.expr, "day of month", "no given month has such a day, so it would never run")
 
     def next_tick(self, after: int) -> int | None:
-        """The first tick strictly after an epoch second."""
         if after >= LAST_SECOND:
             return None
         at = after + 1 if after >= FIRST_SECOND else FIRST_SECOND
@@ -110,12 +107,11 @@ class Cron(BaseTrigger):
             if tick < end:
                 return tick if tick <= LAST_SECOND and local <= LAST_SECOND else None
             at = end
-            # Leap to just before the candidate, unless a jump back at the end of this span may repeat what is behind.
+            # Leap to just before the candidate, unless a jump back at the end of this span may repeat earlier times.
             if end + offset - wall >= MAX_SHIFT and local - MAX_SHIFT > end:
                 at = local - MAX_SHIFT
 
     def previous_tick(self, before: int) -> int | None:
-        """The last tick strictly before an epoch second."""
         at = before - 1 if before <= LAST_SECOND else LAST_SECOND
         while at >= FIRST_SECOND:
             span = self._zone.span(at)
@@ -138,7 +134,6 @@ class Cron(BaseTrigger):
         return None
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until], without walking them."""
         low, high = max(after + 1, FIRST_SECOND), min(until, LAST_SECOND) + 1
         total = 0
         for span in self._zone.spans(low, high):
@@ -156,13 +151,12 @@ class Cron(BaseTrigger):
 
     @property
     def period(self) -> int | None:
-        """A step or a day, if it ticks on every day in UTC."""
+        """A step or a day, if it ticks every day in UTC; otherwise None."""
         return (self._step or DAY) if self._every_day and self.tz == "UTC" else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         begin, high = max(low, FIRST_SECOND), min(high, LAST_SECOND + 1)
-        found = 0
+        bitmap = 0
         for span in self._zone.spans(begin, high):
             start, end, offset, fresh, lost = span
             wall, stop = max(begin, start) + offset, min(high, end) + offset
@@ -171,48 +165,43 @@ class Cron(BaseTrigger):
                 if lost < start + offset:
                     repair = self._repair(span)
                     if repair is not None and begin <= repair < high:
-                        found |= 1 << repair - low
+                        bitmap |= 1 << repair - low
             wall, stop = max(wall, FIRST_SECOND), min(stop, LAST_SECOND + 1)
             while wall < stop:
                 day, second = divmod(wall, DAY)
                 size = min(stop - wall, DAY - second)
                 if self._every_day or self._days.next(day) == day:
-                    found |= (_times(self._fields) >> second & (1 << size) - 1) << wall - offset - low
+                    bitmap |= (_times(self._fields) >> second & (1 << size) - 1) << wall - offset - low
                 wall += size
-        return found
+        return bitmap
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock seconds that match and are meant by a tick, those lost in a jump ahead included."""
+        """Return the wall-clock seconds of a tick, including those lost in a gap."""
         span = self._zone.span(tick)
         wall = tick + span.offset
         if not self._fixed or span.lost >= span.start + span.offset or tick != self._repair(span):
             return [wall]
-        found, local = [], self._next_wall(span.lost)
+        walls, local = [], self._next_wall(span.lost)
         while local is not None and local < span.start + span.offset:
-            found.append(local)
+            walls.append(local)
             local = self._next_wall(local + 1)
-        return [*found, wall] if self._on_grid(wall) else found
+        return [*walls, wall] if self._on_grid(wall) else walls
 
     @property
     def max_per_day(self) -> int:
-        """How many ticks a day can have."""
         return self._per_day
 
     def on_wall_clock(self) -> Cron:
-        """The same expression in UTC."""
         return self if self.tz == "UTC" else Cron(self.expr)
 
     def date_warnings(self) -> Iterator[DateWarning]:
-        """Days that some months do not have."""
         return missing_dates(self.expr)
 
     def describe(self) -> str:
-        """The expression in words."""
         text = describe(self.expr)
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
         return {"cron": self.expr} if self.tz == "UTC" else {"cron": self.expr, "tz": self.tz}
 
     def __repr__(self) -> str:
@@ -228,7 +217,7 @@ class Cron(BaseTrigger):
         return Cron, (self.expr, self.tz)
 
     def _repair(self, span: Span) -> int | None:
-        """The tick that stands for all fixed times lost when this span's clock jumped ahead, at its first minute."""
+        """Return the tick that replaces all fixed times lost in the gap before this span, at its first minute."""
         begin = span.start + span.offset
         local = self._next_wall(span.lost)
         if local is None or local >= begin:
@@ -236,7 +225,7 @@ class Cron(BaseTrigger):
         return -(-begin // 60) * 60 - span.offset
 
     def _next_wall(self, wall: int) -> int | None:
-        """The first wall-clock second at or after `wall` that matches, were there no zones."""
+        """Return the first matching wall-clock second at or after `wall`, ignoring DST."""
         if self._step:
             return wall + (self._phase - wall) % self._step
         day, second = divmod(wall, DAY)
@@ -244,9 +233,9 @@ class Cron(BaseTrigger):
             day += 1
             second = 0
         if not self._every_day:
-            found = self._days.next(day)
-            if found != day:
-                return None if found is None else found * DAY + self._first_of_day
+            next_day = self._days.next(day)
+            if next_day != day:
+                return None if next_day is None else next_day * DAY + self._first_of_day
         if second <= self._first_of_day:
             return day * DAY + self._first_of_day
         hours = self._hours[0]
@@ -267,7 +256,7 @@ class Cron(BaseTrigger):
         return day * DAY + hour * 3600 + minute * 60 + seconds[rest]
 
     def _previous_wall(self, wall: int) -> int | None:
-        """The last wall-clock second at or before `wall` that matches, were there no zones."""
+        """Return the last matching wall-clock second at or before `wall`, ignoring DST."""
         if self._step:
             return wall - (wall - self._phase) % self._step
         day, second = divmod(wall, DAY)
@@ -275,9 +264,9 @@ class Cron(BaseTrigger):
             day -= 1
             second = DAY - 1
         if not self._every_day:
-            found = self._days.previous(day)
-            if found != day:
-                return None if found is None else found * DAY + self._last_of_day
+            previous_day = self._days.previous(day)
+            if previous_day != day:
+                return None if previous_day is None else previous_day * DAY + self._last_of_day
         if second >= self._last_of_day:
             return day * DAY + self._last_of_day
         hours = self._hours[1]
@@ -301,7 +290,7 @@ class Cron(BaseTrigger):
         return self._next_wall(wall) == wall
 
     def _walls_before(self, wall: int) -> int:
-        """How many matching wall-clock seconds lie from the year 1 to before `wall`."""
+        """Count the matching wall-clock seconds from year 1 to before `wall`."""
         day, second = divmod(min(max(wall, FIRST_SECOND), LAST_SECOND + 1), DAY)
         total = self._days.before(day) * self._per_day
         if second and (self._every_day or self._days.next(day) == day):
@@ -323,23 +312,23 @@ class Cron(BaseTrigger):
 
 @lru_cache(maxsize=256)
 def _times(fields: Fields) -> int:
-    """The matching seconds of a day, as a bitmap."""
+    """Return the matching seconds of a day as a bitmap."""
     hour = sum(fields.seconds << 60 * minute for minute in range(60) if fields.minutes >> minute & 1)
     return sum(hour << 3600 * number for number in range(24) if fields.hours >> number & 1)
 
 
 def _days_of(fields: Fields) -> Days:
     key = fields.days, fields.months
-    found = _days.get(key)
-    if found is None:
+    days = _days.get(key)
+    if days is None:
         if len(_days) >= _CACHE_LIMIT:
             _days.clear()
-        found = _days[key] = Days(*key)
-    return found
+        days = _days[key] = Days(*key)
+    return days
 
 
 def _even_step(fields: Fields) -> int:
-    """The step in seconds if the times of a day, and of one day after the other, are evenly spaced, else 0."""
+    """Return the step in seconds if all times are evenly spaced, otherwise 0."""
     second, minute, hour = _spacing(fields.seconds, 60), _spacing(fields.minutes, 60), _spacing(fields.hours, 24)
     if minute == hour == 1:
         return second
@@ -355,9 +344,9 @@ def _spacing(mask: int, size: int) -> int:
 
 
 def _table(mask: int, size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """For each i the first set bit >= i, and for each i the last set bit < i; -1 for none."""
-    found = _tables.get((mask, size))
-    if found is None:
+    """Return, for each i, the first set bit >= i and the last set bit < i; -1 for none."""
+    table = _tables.get((mask, size))
+    if table is None:
         if len(_tables) >= _CACHE_LIMIT:
             _tables.clear()
         following, preceding = [-1] * (size + 1), [-1] * (size + 1)
@@ -365,25 +354,28 @@ def _table(mask: int, size: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
             following[i] = i if mask >> i & 1 else following[i + 1]
         for i in range(size):
             preceding[i + 1] = i if mask >> i & 1 else preceding[i]
-        found = _tables[mask, size] = tuple(following), tuple(preceding)
-    return found
+        table = _tables[mask, size] = tuple(following), tuple(preceding)
+    return table
 
 
 _DURATION = re.compile(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", re.ASCII)
 
 
 def _interval(text: str, tz: str) -> Every:
-    """`@every 1h30m` as an interval of elapsed time on its fixed grid."""
+    """Parse `@every 1h30m` to an interval of elapsed time."""
     _, _, duration = text.lower().partition(" ")
     match = _DURATION.fullmatch(duration)
     if text[:7].lower() not in ("@every", "@every ") or not duration or match is None:
         raise refusal(
-            text, "expression", "@every needs hours, minutes or seconds", "Write it like @every 1h30m; longer: every()."
+            text,
+            "expression",
+            "@every needs hours, minutes or seconds",
+            "Write it like @every 1h30m, or use every() for longer intervals.",
         )
     parts = dict(zip(("hours", "minutes", "seconds"), match.groups(), strict=True))
     amounts = {unit: int(amount) for unit, amount in parts.items() if amount and int(amount)}
     if not amounts:
-        raise refusal(text, "expression", "an interval of 0 never moves on")
+        raise refusal(text, "expression", "an interval must be at least 1 s")
     return every(**amounts, tz=tz)  # type: ignore[arg-type]
 
 

@@ -27,13 +27,13 @@ _KINDS = tuple((_STARTS[i] + _EPOCH) % 7 + 7 * _is_leap(i) for i in range(400))
 class Days:
     """The days of a day rule within some months; a day is a number counted from 1970-01-01.
 
-    A month is its length and the weekday of its 1st, a year whether it leaps and the weekday of its 1st, so 28 masks
-    of months and 14 of years say all there is, and that no day matches is known without a search.
+    A month is defined by its length and the weekday of its 1st; a year by whether it is a leap year and the weekday of
+    its 1st. So 28 masks of months and 14 of years cover everything, and an empty rule is detected without a search.
     """
 
     __slots__ = ("_totals", "_years", "all", "none")
 
-    _totals: tuple[int, ...]  # made by the first count
+    _totals: tuple[int, ...]  # computed by the first count
 
     def __init__(self, rule: DayRule, months: int) -> None:
         shapes: dict[tuple[int, int], int] = {}
@@ -55,7 +55,7 @@ class Days:
         self.all = all(mask == (1 << 365 + (kind >= 7)) - 1 for kind, mask in enumerate(years))
 
     def next(self, day: int) -> int | None:
-        """The first matching day that is not before `day`."""
+        """Return the first matching day on or after `day`."""
         if day > LAST_DAY:
             return None
         day = max(day, FIRST_DAY)
@@ -71,7 +71,7 @@ class Days:
         return _start(year) + (mask & -mask).bit_length() - 1 if year <= MAXYEAR else None
 
     def previous(self, day: int) -> int | None:
-        """The last matching day that is not after `day`."""
+        """Return the last matching day on or before `day`."""
         if day < FIRST_DAY:
             return None
         day = min(day, LAST_DAY)
@@ -86,7 +86,7 @@ class Days:
         return _start(year) + mask.bit_length() - 1 if year >= 1 else None
 
     def before(self, day: int) -> int:
-        """How many days match from the year 1 to before `day`, which is at most one past the last."""
+        """Count the matching days from year 1 to before `day`, which is at most one past the last."""
         if self.all:
             return day - FIRST_DAY
         year = date.fromordinal(day + _EPOCH).year if day <= LAST_DAY else MAXYEAR + 1
@@ -99,7 +99,7 @@ class Days:
         return cycles * totals[400] + totals[within] - totals[1] + mask.bit_count()
 
     def _count_years(self) -> tuple[int, ...]:
-        """The matching days before each year of the 400 after which the calendar repeats."""
+        """Return the matching days before each year of the 400-year cycle."""
         counts = [mask.bit_count() for mask in self._years]
         totals = [0]
         for kind in _KINDS:
@@ -112,7 +112,7 @@ def _start(year: int) -> int:
 
 
 def _matching(rule: DayRule, length: int, first: int) -> int:
-    """The days, the 1st as bit 0, that match in a month of this length whose 1st is this weekday, Sunday being 0."""
+    """Return the matching days of a month as bits (bit 0: the 1st), given the weekday of its 1st (Sunday 0)."""
     month = (1 << length) - 1
     day = rule.days >> 1 & month
     for n in range(1, length + 1):
@@ -135,7 +135,7 @@ def _matching(rule: DayRule, length: int, first: int) -> int:
 
 
 def _workday(day: int, length: int, first: int) -> int:
-    """The Monday to Friday nearest to a day, in the same month."""
+    """Return the working day (Monday to Friday) nearest to a day, in the same month."""
     weekday = (first + day - 1) % 7
     if weekday == 6:
         return day - 1 if day > 1 else day + 2

@@ -1,4 +1,4 @@
-"""A cron expression in words: worked out from what it matches, since its text may say something else."""
+"""Description of a cron expression, derived from the times that it matches, because its text can mislead."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MIDNIGHT = "At 00:00"
 
 @lru_cache(maxsize=10_000)
 def describe(expr: str) -> str:
-    """When an expression, already found valid, ticks."""
+    """Describe when a valid expression ticks."""
     fields = parse(expr)
     second, minute, hour, day, month, _ = ["0", *MACROS.get(expr.lower(), expr).split(" ")][-6:]
     times = [
         _field(fields.minutes, 0, 60, minute),
-        # The library's words for a list of hours with a range in it name minutes that are not meant.
+        # For a list of hours with a range, the library names minutes that are not meant.
         _field(fields.hours, 0, 24, hour, mixed=False),
     ]
     if fields.seconds != 1:
@@ -46,7 +46,7 @@ def _describe_days(rule: DayRule, day_text: str) -> str:
 
 
 def _day_parts(rule: DayRule, text: str) -> Iterator[str]:
-    """Each as a field of its own: the library knows no lists of most of them."""
+    """Yield one part per field, because the library supports few lists of them."""
     if rule.days:
         yield _day_part(f"{_field(rule.days, 1, 31, text)} * *")
     for n in _numbers(rule.nearest, 1, 31):
@@ -58,7 +58,7 @@ def _day_parts(rule: DayRule, text: str) -> Iterator[str]:
 
 
 def _before_last(days: int) -> str:
-    # The library writes "1 days", and knows no weekday nearest to such a day.
+    # The library writes "1 days", and does not support the weekday nearest to such a day.
     return f"{days} day{'s'[: days > 1]} before the last day of the month"
 
 
@@ -66,14 +66,14 @@ def _weekday_items(rule: DayRule) -> Iterator[str]:
     if rule.weekdays:
         # The week begins on Monday, so that a range may end on Sunday.
         yield _field(rule.weekdays | (rule.weekdays & 1) << 7, 1, 7)
-    for place in _numbers(rule.nth, 0, 35):
-        yield f"{place % 7}#{place // 7 + 1}"
+    for position in _numbers(rule.nth, 0, 35):
+        yield f"{position % 7}#{position // 7 + 1}"
     for n in _numbers(rule.last_weekdays, 0, 7):
         yield f"{n}L"
 
 
 def _field(mask: int, low: int, size: int, text: str = "", *, mixed: bool = True) -> str:
-    """A field that matches the same: a step only where it was written as one and is even, else values and ranges."""
+    """Return an equivalent field: a step only if it was written as an even one, otherwise values and ranges."""
     numbers = list(_numbers(mask, low, size))
     first, last = numbers[0], numbers[-1]
     if len(numbers) == size:
@@ -93,14 +93,14 @@ def _numbers(mask: int, low: int, size: int) -> Iterator[int]:
 
 
 def _ranges(numbers: list[int]) -> Iterator[str]:
-    """Three or more in a row as a range."""
+    """Yield three or more consecutive numbers as a range."""
     start = 0
-    for place, number in enumerate(numbers):
-        if place + 1 < len(numbers) and numbers[place + 1] == number + 1:
+    for index, number in enumerate(numbers):
+        if index + 1 < len(numbers) and numbers[index + 1] == number + 1:
             continue
-        run = numbers[start : place + 1]
+        run = numbers[start : index + 1]
         yield f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run))
-        start = place + 1
+        start = index + 1
 
 
 def _day_part(fields: str) -> str:
@@ -111,6 +111,6 @@ def _day_part(fields: str) -> str:
 def _described(expr: str) -> str:
     from cron_descriptor import CasingTypeEnum, ExpressionDescriptor, Options  # type: ignore[import-untyped]
 
-    # The language is given, or the library would take that of the machine, and warn where it has none.
+    # Without a locale, the library would use that of the machine, and warn if it has none.
     options = Options(CasingTypeEnum.Sentence, use_24hour_time_format=True, locale_code="en_US")
     return str(ExpressionDescriptor(expr, options))

@@ -1,4 +1,4 @@
-"""Days that a cron expression names and that some months do not have."""
+"""Days in a cron expression that some months do not have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "
 
 
 def missing_dates(expr: str) -> Iterator[DateWarning]:
-    """What a valid expression misses; days that only a range or a step contains are not named."""
+    """Yield warnings about missing days; days of a range or a step are not reported."""
     fields = parse(expr)
     day = MACROS.get(expr.lower(), expr).split(" ")[-3]
     months = [month for month in range(1, 13) if fields.months >> month & 1]

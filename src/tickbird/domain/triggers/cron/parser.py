@@ -1,4 +1,4 @@
-"""Cron text to bit masks, by the rules of Debian's cron; every refusal names the field and the reason."""
+"""Parser of cron expressions by the rules of Debian's cron; every error names the field and the reason."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Fields(NamedTuple):
 
 
 class _Refused(Exception):
-    """A field's text and what is wrong with it."""
+    """A field is invalid."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
         super().__init__(reason)
@@ -78,7 +78,7 @@ class _Refused(Exception):
 
 
 def normal_text(expr: object) -> str:
-    """The expression with single spaces, or a refusal of what is no cron text at all."""
+    """Return the expression with single spaces, or raise TriggerError if it is not text."""
     if not isinstance(expr, str):
         raise refusal(None, "expression", f"expected text, not {type(expr).__name__}")
     if len(expr) > MAX_LENGTH:
@@ -92,11 +92,11 @@ def normal_text(expr: object) -> str:
 
 
 def parse(text: str) -> Fields:
-    """The masks of five fields, six with seconds first, or a macro."""
+    """Parse five fields, six with seconds first, or a macro."""
     if text.startswith("@"):
         if text.lower() not in MACROS:
-            reason = "@reboot is not a time" if text.lower() == "@reboot" else f"no macro is called {text[:40]!r}"
-            raise refusal(text, "expression", reason, f"There are {', '.join(MACROS)} and @every.")
+            reason = "@reboot is not a time" if text.lower() == "@reboot" else f"{text[:40]!r} is not a macro"
+            raise refusal(text, "expression", reason, f"Use {', '.join(MACROS)} or @every.")
         text = MACROS[text.lower()]
     parts = text.upper().split(" ")
     if len(parts) == 5:
@@ -120,7 +120,7 @@ def parse(text: str) -> Fields:
 
 
 def refusal(expr: str | None, field: str, reason: str, hint: str = "") -> TriggerError:
-    """The error for an expression, its message naming the field and the reason."""
+    """Return the error for an expression; its message has the field and the reason."""
     shown = "" if expr is None else f" {expr if len(expr) <= 60 else expr[:57] + '...'!r}"
     return TriggerError(f"cron{shown}: {field}: {reason}.", field=field, reason=reason, hint=hint)
 
@@ -149,7 +149,7 @@ def _days(field: _Field, text: str) -> tuple[int, int, int, int]:
 
 
 def _days_before_last(item: str) -> int:
-    """The offset in `L`, `LW`, `L-3` or `L-3W`."""
+    """Return the offset in `L`, `LW`, `L-3` or `L-3W`."""
     offset = item.removesuffix("W")[1:]
     if not offset:
         return 0
@@ -187,7 +187,7 @@ def _star(text: str) -> str:
 
 
 def _range(field: _Field, item: str) -> int:
-    """The mask of `*`, `N`, `N-M`, each with an optional `/step`."""
+    """Return the mask of `*`, `N` or `N-M`, with an optional `/step`."""
     span, slash, step_text = item.partition("/")
     step = 1
     if slash:
@@ -195,10 +195,10 @@ def _range(field: _Field, item: str) -> int:
             raise _Refused(f"{item[:40]!r} needs a whole number after /" if step_text else "a step is missing after /")
         digits = step_text.lstrip("0")
         if len(digits) > 6:
-            raise _Refused(f"a step of {len(digits)} digits makes no sense")
+            raise _Refused(f"a step of {len(digits)} digits is too large")
         step = int(digits or "0")
         if step == 0:
-            raise _Refused("a step of 0 never moves on")
+            raise _Refused("a step must be at least 1")
     low_text, dash, high_text = span.partition("-")
     if span == "*":
         low, high = field.low, field.high

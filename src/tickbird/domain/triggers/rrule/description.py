@@ -1,4 +1,4 @@
-"""Recurrence rules in words."""
+"""Description of recurrence rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PERIODS: Final = {
 
 
 def describe(rule: Rule, start: int) -> str:
-    """The rule as a sentence; parts that it takes from its start are named too."""
+    """Describe the rule in a sentence, including the parts that come from its start."""
     at = wall_datetime(start)
     period = _PERIODS[rule.freq]
     text = f"Every {period}" if rule.interval == 1 else f"Every {rule.interval} {period}s"

@@ -1,4 +1,4 @@
-"""RRULE text to a value, by RFC 5545; every refusal names the part and the reason."""
+"""Parser of RRULE by RFC 5545; every error names the part and the reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNTIL: Final = re.compile(r"\d{8}(T\d{6}Z?)?", re.ASCII)
 
 
 class Rule(NamedTuple):
-    """A parsed rule; an empty tuple stands for a part that is not given."""
+    """A parsed rule; an empty tuple means that a part is not given."""
 
     freq: str
     interval: int
@@ -51,12 +51,11 @@ class Rule(NamedTuple):
 
     @property
     def is_sub_daily(self) -> bool:
-        """HOURLY, MINUTELY or SECONDLY."""
         return FREQUENCIES.index(self.freq) > FREQUENCIES.index("DAILY")
 
 
 def normalize(text: object) -> str:
-    """The text in upper case, without `RRULE:` and spaces, its parts in one order: equal rules are equal texts."""
+    """Return the text in upper case, without `RRULE:` and spaces, with sorted parts: equal rules are equal texts."""
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_LENGTH:
         raise refuse("rrule", f"expected a text of 1 to {MAX_LENGTH} characters", 'Write "FREQ=MONTHLY;BYDAY=-1FR".')
     rule = "".join(text.split()).upper().removeprefix("RRULE:")
@@ -74,7 +73,6 @@ def normalize(text: object) -> str:
 
 
 def parse(text: str) -> Rule:
-    """The rule of a normalized text."""
     parts = dict(part.split("=", 1) for part in text.split(";"))
     freq = parts.get("FREQ")
     if freq not in FREQUENCIES:
@@ -83,7 +81,7 @@ def parse(text: str) -> Rule:
     weekdays = _weekdays(parts.get("BYDAY"))
     until, count = parts.get("UNTIL"), parts.get("COUNT")
     if until is not None and count is not None:
-        raise refuse("rrule", "COUNT and UNTIL exclude each other")
+        raise refuse("rrule", "COUNT and UNTIL cannot be combined")
     if until is not None:
         read_until(until)
     week_start = parts.get("WKST", "MO")
@@ -110,7 +108,7 @@ def parse(text: str) -> Rule:
 
 
 def read_until(text: str) -> tuple[datetime, bool]:
-    """UNTIL as a naive datetime, and whether it is in UTC; a date alone means the end of that day."""
+    """Return UNTIL as a naive datetime, and whether it is in UTC; a date means the end of that day."""
     if _UNTIL.fullmatch(text):
         try:
             if len(text) == 8:
@@ -122,7 +120,7 @@ def read_until(text: str) -> tuple[datetime, bool]:
 
 
 def refuse(field: str, reason: str, hint: str = "") -> TriggerError:
-    """The error of a rule that cannot be used."""
+    """Return the error of an invalid rule."""
     return TriggerError(f"{field}: {reason}.", field=field, reason=reason, hint=hint)
 
 
@@ -141,14 +139,14 @@ def _numbers(parts: dict[str, str], name: str) -> tuple[int, ...]:
 
 
 def _weekdays(text: str | None) -> tuple[tuple[int, int], ...]:
-    found = set()
+    weekdays = set()
     for item in [] if text is None else text.split(","):
         match = _DAY.fullmatch(item)
         number = int(match[1] or 0) if match else 0
         if match is None or abs(number) > 53 or (match[1] and not number):
             raise refuse("rrule", f"BYDAY: {item[:20]!r} is not a weekday", "Write MO, 2TU or -1FR.")
-        found.add((number, WEEKDAYS.index(match[2])))
-    return tuple(sorted(found))
+        weekdays.add((number, WEEKDAYS.index(match[2])))
+    return tuple(sorted(weekdays))
 
 
 def _positive(text: str, name: str, maximum: int) -> int:
@@ -159,18 +157,18 @@ def _positive(text: str, name: str, maximum: int) -> int:
 
 
 def _check_combination(rule: Rule) -> None:
-    """Refuse the combinations that RFC 5545 forbids."""
+    """Reject the combinations that RFC 5545 forbids."""
     if rule.week_numbers and rule.freq != "YEARLY":
         raise refuse("rrule", "BYWEEKNO needs FREQ=YEARLY")
     if rule.year_days and rule.freq in ("DAILY", "WEEKLY", "MONTHLY"):
-        raise refuse("rrule", f"BYYEARDAY does not go with FREQ={rule.freq}")
+        raise refuse("rrule", f"BYYEARDAY cannot be combined with FREQ={rule.freq}")
     if rule.month_days and rule.freq == "WEEKLY":
-        raise refuse("rrule", "BYMONTHDAY does not go with FREQ=WEEKLY")
+        raise refuse("rrule", "BYMONTHDAY cannot be combined with FREQ=WEEKLY")
     if any(number for number, _ in rule.weekdays):
         if rule.freq not in ("MONTHLY", "YEARLY"):
             raise refuse("rrule", "BYDAY with a number, such as -1FR, needs FREQ=MONTHLY or FREQ=YEARLY")
         if rule.week_numbers:
-            raise refuse("rrule", "BYDAY with a number does not go with BYWEEKNO")
+            raise refuse("rrule", "BYDAY with a number cannot be combined with BYWEEKNO")
     others = (rule.months, rule.week_numbers, rule.year_days, rule.month_days, rule.weekdays)
     if rule.positions and not any((*others, rule.hours, rule.minutes, rule.seconds)):
-        raise refuse("rrule", "BYSETPOS needs another BY… part to choose from")
+        raise refuse("rrule", "BYSETPOS needs another BY… part to select from")

@@ -40,7 +40,7 @@ def rrule(
     exdate: Iterable[datetime | str] = (),
     rdate: Iterable[datetime | str] = (),
 ) -> RRule:
-    """A trigger from a recurrence rule of RFC 5545, such as `rrule("FREQ=MONTHLY;BYDAY=-1FR", dtstart=…, tz=…)`.
+    """Create a trigger from a recurrence rule of RFC 5545, such as `rrule("FREQ=MONTHLY;BYDAY=-1FR", dtstart=…, tz=…)`.
 
     `dtstart` is the first possible tick and the origin of INTERVAL and COUNT (default: 1970-01-01T00:00, weekly rules:
     Monday 1970-01-05). Datetimes without a zone are in `tz`. `exdate` removes ticks, `rdate` adds some. Rules are
@@ -50,7 +50,7 @@ def rrule(
 
 
 class RRule(BaseTrigger):
-    """The grid of one recurrence rule; made by `rrule()`."""
+    """The grid of one recurrence rule; created by `rrule()`."""
 
     __slots__ = ("_added", "_default", "_removed", "_start", "_walls", "_zone", "exdates", "rdates", "rule", "tz")
 
@@ -87,7 +87,6 @@ class RRule(BaseTrigger):
         self._removed = tuple(at for at in self.exdates if self._walls.contains(at))
 
     def next_tick(self, after: int) -> int | None:
-        """The first tick strictly after an epoch second."""
         if after >= LAST_SECOND:
             return None
         wall = self._next_wall(self._reached(max(after, FIRST_SECOND - 1)) + 1)
@@ -97,20 +96,18 @@ class RRule(BaseTrigger):
         return tick if FIRST_SECOND <= tick <= LAST_SECOND else None
 
     def previous_tick(self, before: int) -> int | None:
-        """The last tick strictly before an epoch second."""
         if before <= FIRST_SECOND:
             return None
         wall = self._previous_wall(self._reached(min(before, LAST_SECOND + 1) - 1))
         return None if wall is None else self._zone.to_epoch(wall)
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until], without walking them."""
         low, high = max(after, FIRST_SECOND - 1), min(until, LAST_SECOND)
         if high <= low:
             return 0
         total = self._before(self._reached(high) + 1) - self._before(self._reached(low) + 1)
         for span in self._zone.spans(low + 1, high + 1):
-            # All that a jump ahead leaves out moves to its end: one tick.
+            # All times in a gap move to its end, as one tick.
             if low < span.start <= high:
                 lost, end = self._reached(span.start - 1) + 1, span.start + span.offset
                 if lost < end:
@@ -118,37 +115,33 @@ class RRule(BaseTrigger):
         return total
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock seconds meant by a tick, those lost in a jump ahead included."""
-        found = []
+        """Return the wall-clock seconds of a tick, including those lost in a gap."""
+        walls = []
         wall = self._next_wall(self._reached(tick - 1) + 1)
         while wall is not None and self._zone.to_epoch(wall) == tick:
-            found.append(wall)
+            walls.append(wall)
             wall = self._next_wall(wall + 1)
-        return found
+        return walls
 
     @property
     def max_per_day(self) -> int:
-        """How many ticks a day can have."""
         return self._walls.max_per_day + len(self._added)
 
     def on_wall_clock(self) -> RRule:
-        """The same rule in UTC."""
         if self.tz == "UTC":
             return self
         _, (rule, dtstart, _, exdate, rdate) = self.__reduce__()
         return RRule(rule, dtstart, "UTC", exdate, rdate)
 
     def date_warnings(self) -> Iterator[DateWarning]:
-        """Days that some months or years do not have."""
         return missing_dates(parse(self.rule), self.dtstart)
 
     @property
     def dtstart(self) -> datetime:
-        """The start on the zone's wall clock."""
+        """The start, as wall-clock time in the zone."""
         return wall_datetime(self._start)
 
     def describe(self) -> str:
-        """The rule in words."""
         text = describe(parse(self.rule), self._start)
         if self.exdates:
             text += f", except on {len(self.exdates)} date{'s'[: len(self.exdates) > 1]}"
@@ -157,7 +150,6 @@ class RRule(BaseTrigger):
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """The definition as plain JSON values."""
         document: dict[str, object] = {"rrule": self.rule}
         if self._start != self._default:
             document["dtstart"] = self.dtstart.isoformat()
@@ -188,7 +180,7 @@ class RRule(BaseTrigger):
         return self.rule, self._start, self.tz, self.exdates, self.rdates
 
     def _reached(self, at: int) -> int:
-        """The latest wall-clock second that the clock has shown up to an epoch second."""
+        """Return the latest wall-clock second shown up to an epoch second."""
         reached = self._zone.to_wall(at)
         for span in self._zone.spans(at - MAX_SHIFT, at):
             reached = max(reached, min(span.end - 1, at) + span.offset)
@@ -198,29 +190,29 @@ class RRule(BaseTrigger):
         ruled = self._walls.next(wall)
         while ruled is not None and self._is_removed(ruled):
             ruled = self._walls.next(ruled + 1)
-        place = bisect_left(self._added, wall)
-        added = self._added[place] if place < len(self._added) else None
+        index = bisect_left(self._added, wall)
+        added = self._added[index] if index < len(self._added) else None
         return min((at for at in (ruled, added) if at is not None), default=None)
 
     def _previous_wall(self, wall: int) -> int | None:
         ruled = self._walls.previous(wall)
         while ruled is not None and self._is_removed(ruled):
             ruled = self._walls.previous(ruled - 1)
-        place = bisect_right(self._added, wall)
-        added = self._added[place - 1] if place else None
+        index = bisect_right(self._added, wall)
+        added = self._added[index - 1] if index else None
         return max((at for at in (ruled, added) if at is not None), default=None)
 
     def _is_removed(self, wall: int) -> bool:
-        place = bisect_left(self._removed, wall)
-        return place < len(self._removed) and self._removed[place] == wall
+        index = bisect_left(self._removed, wall)
+        return index < len(self._removed) and self._removed[index] == wall
 
     def _before(self, wall: int) -> int:
-        """How many wall-clock seconds of the grid lie before `wall`."""
+        """Count the wall-clock seconds of the grid before `wall`."""
         return self._walls.before(wall) + bisect_left(self._added, wall) - bisect_left(self._removed, wall)
 
 
 def _walls_of(rule: str, start: int, last: int | None, tz: str) -> RuleWalls:
-    """Equal rules share their tables; UNTIL in UTC depends on the zone."""
+    """Return cached tables, which equal rules share; UNTIL in UTC depends on the zone."""
     key = rule, start, tz if last is not None else ""
     walls = _rules.get(key)
     if walls is None:
@@ -231,16 +223,16 @@ def _walls_of(rule: str, start: int, last: int | None, tz: str) -> RuleWalls:
 
 
 def _read_wall(at: datetime | str, in_zone: Zone, field: str) -> int:
-    """The wall-clock second of a datetime; one with a zone of its own is converted."""
+    """Return the wall-clock second of a datetime; an aware datetime is converted."""
     if isinstance(at, str):
         at = parse_iso(at, field)
     if not isinstance(at, datetime):
         raise refuse(field, f"expected a date and time, not {type(at).__name__}")
     if at.microsecond:
-        raise refuse(field, "has parts of a second; ticks are whole seconds", "Use .replace(microsecond=0).")
+        raise refuse(field, "has microseconds, but ticks are whole seconds", "Use .replace(microsecond=0).")
     wall = wall_seconds(at) if at.tzinfo is None else in_zone.to_wall(to_seconds(at))
     if not FIRST_SECOND <= wall <= LAST_SECOND:
-        raise refuse(field, "lies outside the years 1 to 9999")
+        raise refuse(field, "is outside the years 1 to 9999")
     return wall
 
 
@@ -280,11 +272,11 @@ FORM = TriggerForm(
         FormOption(
             "dtstart",
             "moment",
-            "The first possible tick of `rrule`, on the clock of tz; else 1970-01-01T00:00.",
+            "The first possible tick of `rrule`, in the time zone tz (default: 1970-01-01T00:00).",
             {"type": "string"},
         ),
-        FormOption("exdate", "moments", "Ticks of `rrule` to leave out: a list of dates with times.", _DATES),
-        FormOption("rdate", "moments", "Ticks that `rrule` has besides: a list of dates with times.", _DATES),
+        FormOption("exdate", "moments", "Ticks to remove from `rrule`: a list of dates with times.", _DATES),
+        FormOption("rdate", "moments", "Ticks to add to `rrule`: a list of dates with times.", _DATES),
     ),
     read=_read,
     parse_text=lambda text, _: {"rrule": text},

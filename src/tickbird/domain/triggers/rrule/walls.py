@@ -1,4 +1,4 @@
-"""The wall-clock seconds of a recurrence rule, were there no zones: by year, so that counting never walks them.
+"""Wall-clock seconds of a recurrence rule, ignoring DST: computed by year, so that counting never enumerates them.
 
 A day is a number counted from 1970-01-01, Monday is weekday 0. The days of a year depend only on the weekday of its 1st
 of January, on leap years, and on the phase of the interval, so each kind of year is computed once.
@@ -47,7 +47,7 @@ class RuleWalls:
             self.last = self._nth(rule.max_count)
 
     def next(self, wall: int, max_years: int = MAXYEAR) -> int | None:
-        """The first match at or after `wall`."""
+        """Return the first match at or after `wall`."""
         day, second = divmod(max(wall, self._start), DAY)
         if day > _LAST_DAY:
             return None
@@ -59,11 +59,11 @@ class RuleWalls:
             if number == year:
                 mask = mask >> day - first << day - first
             while mask:
-                found = first + (mask & -mask).bit_length() - 1
-                times = self._times_of(found)
-                place = bisect_left(times, second) if found == day else 0
-                if place < len(times):
-                    match = found * DAY + times[place]
+                match_day = first + (mask & -mask).bit_length() - 1
+                times = self._times_of(match_day)
+                index = bisect_left(times, second) if match_day == day else 0
+                if index < len(times):
+                    match = match_day * DAY + times[index]
                     return match if match <= self.last else None
                 mask &= mask - 1
             if first * DAY > self.last:
@@ -71,7 +71,7 @@ class RuleWalls:
         return None
 
     def previous(self, wall: int) -> int | None:
-        """The last match at or before `wall`."""
+        """Return the last match at or before `wall`."""
         wall = min(wall, self.last)
         if wall < self._start:
             return None
@@ -84,17 +84,17 @@ class RuleWalls:
             if number == year:
                 mask &= (2 << day - first) - 1
             while mask:
-                found = first + mask.bit_length() - 1
-                times = self._times_of(found)
-                place = bisect_right(times, second) if found == day else len(times)
-                if place:
-                    match = found * DAY + times[place - 1]
+                match_day = first + mask.bit_length() - 1
+                times = self._times_of(match_day)
+                index = bisect_right(times, second) if match_day == day else len(times)
+                if index:
+                    match = match_day * DAY + times[index - 1]
                     return match if match >= self._start else None
                 mask ^= 1 << mask.bit_length() - 1
         return None
 
     def before(self, wall: int) -> int:
-        """How many matches lie before `wall`."""
+        """Count the matches before `wall`."""
         wall = min(wall, self.last + 1)
         if wall <= self._start:
             return 0
@@ -110,11 +110,10 @@ class RuleWalls:
         return total - self._before_start()
 
     def contains(self, wall: int) -> bool:
-        """Whether the rule matches this second."""
         return self.next(wall) == wall
 
     def _nth(self, count: int) -> int:
-        """The match with this number, counted from 1; the last one if there are fewer."""
+        """Return the n-th match, counted from 1; the last one if there are fewer."""
         year = date.fromordinal(self._start // DAY + _EPOCH).year
         while year <= MAXYEAR and self._before_year(year + 1) - self._before_start() < count:
             year += 1
@@ -130,7 +129,7 @@ class RuleWalls:
         return low
 
     def _before_start(self) -> int:
-        """Matches of the year of the start that lie before it."""
+        """Count the matches in the year of the start that are before it."""
         day, second = divmod(self._start, DAY)
         year = date.fromordinal(day + _EPOCH).year
         first = _first_day(year)
@@ -149,7 +148,7 @@ class RuleWalls:
         return totals[year - start]
 
     def _count(self, year: int, mask: int) -> int:
-        """Matches of the days of a mask."""
+        """Count the matches of the days in a mask."""
         if self._times and not self._rule.positions:
             return mask.bit_count() * len(self._times)
         total, first = 0, _first_day(year)
@@ -159,7 +158,7 @@ class RuleWalls:
         return total
 
     def _times_of(self, day: int) -> tuple[int, ...]:
-        """The seconds of a matching day, in order."""
+        """Return the seconds of a matching day, in order."""
         rule = self._rule
         if rule.is_sub_daily:
             return self._sub_daily_times(day)
@@ -169,7 +168,7 @@ class RuleWalls:
 
     def _sub_daily_times(self, day: int) -> tuple[int, ...]:
         rule, unit = self._rule, _UNITS[self._rule.freq]
-        # Which unit of the day is the first on the interval's grid.
+        # The first unit of the day that is on the interval's grid.
         phase = (self._start // unit - day * DAY // unit) % rule.interval
         times = self._phases.get(phase)
         if times is None:
@@ -185,7 +184,7 @@ class RuleWalls:
         return times
 
     def _days(self, year: int) -> int:
-        """The matching days of a year as bits, the 1st of January as bit 0."""
+        """Return the matching days of a year as bits (bit 0: January 1)."""
         rule = self._rule
         if rule.positions and not rule.is_sub_daily:
             first = _first_day(year)
@@ -205,7 +204,7 @@ class RuleWalls:
         return mask
 
     def _phase(self, year: int) -> int:
-        """Where the 1st of January lies in the interval: years with the same phase have the same periods."""
+        """Return the position of January 1 in the interval: years with the same phase have the same periods."""
         rule, start = self._rule, date.fromordinal(self._start // DAY + _EPOCH)
         if rule.freq == "YEARLY":
             return (year - start.year) % rule.interval
@@ -216,25 +215,25 @@ class RuleWalls:
         return (_first_day(year) - self._start // DAY) % rule.interval if rule.freq == "DAILY" else 0
 
     def _position(self, year: int) -> dict[int, tuple[int, ...]]:
-        """Day → seconds of the matches that BYSETPOS chooses in a year."""
+        """Return the seconds by day of the matches that BYSETPOS selects in a year."""
         chosen = self._positioned.get(year)
         if chosen is None:
             if len(self._positioned) >= _MAX_KINDS:
                 self._positioned.clear()
-            found: dict[int, list[int]] = {}
+            times_by_day: dict[int, list[int]] = {}
             first, stop = _first_day(year), _first_day(year + 1) if year < MAXYEAR else _LAST_DAY + 1
             for days in self._periods(year):
                 size = len(days) * len(self._times)
-                places = {position - 1 if position > 0 else size + position for position in self._rule.positions}
-                for place in sorted(place for place in places if 0 <= place < size):
-                    day, time = divmod(place, len(self._times))
+                indexes = {position - 1 if position > 0 else size + position for position in self._rule.positions}
+                for index in sorted(index for index in indexes if 0 <= index < size):
+                    day, time = divmod(index, len(self._times))
                     if first <= days[day] < stop:
-                        found.setdefault(days[day], []).append(self._times[time])
-            chosen = self._positioned[year] = {day: tuple(times) for day, times in sorted(found.items())}
+                        times_by_day.setdefault(days[day], []).append(self._times[time])
+            chosen = self._positioned[year] = {day: tuple(times) for day, times in sorted(times_by_day.items())}
         return chosen
 
     def _periods(self, year: int) -> list[list[int]]:
-        """The matching days of each period that touches a year."""
+        """Return the matching days of each period that overlaps a year."""
         rule = self._rule
         years = [year]
         if rule.freq == "WEEKLY":
@@ -250,7 +249,7 @@ class RuleWalls:
 
 
 def _with_defaults(rule: Rule, start: int) -> Rule:
-    """The rule with the parts that it takes from its start."""
+    """Return the rule with the parts that come from its start."""
     day, second = divmod(start, DAY)
     at = date.fromordinal(day + _EPOCH)
     if not (rule.week_numbers or rule.year_days or rule.month_days or rule.weekdays):
@@ -279,7 +278,7 @@ def _times_of_day(rule: Rule) -> tuple[int, ...]:
 
 
 def _offsets(rule: Rule) -> tuple[int, ...]:
-    """The seconds within one hour, minute or second of the frequency, as BYSETPOS chooses them."""
+    """Return the seconds within one hour, minute or second of the frequency, as BYSETPOS selects them."""
     if rule.freq == "SECONDLY":
         offsets: tuple[int, ...] = (0,)
     elif rule.freq == "MINUTELY":
@@ -288,13 +287,13 @@ def _offsets(rule: Rule) -> tuple[int, ...]:
         offsets = tuple(minute * 60 + second for minute in rule.minutes for second in rule.seconds)
     if rule.positions:
         size = len(offsets)
-        places = {position - 1 if position > 0 else size + position for position in rule.positions}
-        offsets = tuple(offsets[place] for place in sorted(places) if 0 <= place < size)
+        indexes = {position - 1 if position > 0 else size + position for position in rule.positions}
+        offsets = tuple(offsets[index] for index in sorted(indexes) if 0 <= index < size)
     return offsets
 
 
 def _unit_matches(rule: Rule, second: int) -> bool:
-    """Whether an hour, minute or second of the day passes the parts that limit it."""
+    """Return whether an hour, minute or second of the day matches the parts that limit it."""
     if rule.hours and second // 3_600 not in rule.hours:
         return False
     if rule.freq == "HOURLY":
@@ -309,7 +308,7 @@ def _max_times(rule: Rule) -> int:
 
 
 def _year_mask(rule: Rule, year: int, start: int) -> int:
-    """The matching days of a year, without BYSETPOS."""
+    """Return the matching days of a year, without BYSETPOS."""
     first, length = _first_day(year), 365 + isleap(year)
     numbered = _numbered_weekdays(rule, year)
     every = {weekday for number, weekday in rule.weekdays if not number}
@@ -340,7 +339,7 @@ def _year_mask(rule: Rule, year: int, start: int) -> int:
 
 
 def _on_interval(rule: Rule, at: date, day: int, origin: date, start: int) -> bool:
-    """Whether the period of a day is one that the interval takes."""
+    """Return whether the period of a day is on the interval."""
     if rule.interval == 1 or rule.is_sub_daily:
         return True
     if rule.freq == "YEARLY":
@@ -349,12 +348,12 @@ def _on_interval(rule: Rule, at: date, day: int, origin: date, start: int) -> bo
         return (12 * (at.year - origin.year) + at.month - origin.month) % rule.interval == 0
     if rule.freq == "WEEKLY":
         return (_week_of(rule, day) - _week_of(rule, start)) // 7 % rule.interval == 0
-    # The days of a DAILY rule are chosen by their step already.
+    # The step already selects the days of a DAILY rule.
     return True
 
 
 def _numbered_weekdays(rule: Rule, year: int) -> set[int]:
-    """The days of a year, counted from 0, that a weekday with a number such as -1FR means."""
+    """Return the days of a year, counted from 0, for numbered weekdays such as -1FR."""
     if not any(number for number, _ in rule.weekdays):
         return set()
     first, length = _first_day(year), 365 + isleap(year)
@@ -362,21 +361,21 @@ def _numbered_weekdays(rule: Rule, year: int) -> set[int]:
     if rule.freq == "MONTHLY" or rule.months:
         starts = [date(year, month, 1).toordinal() - _EPOCH - first for month in range(1, 13)]
         spans = list(zip(starts, [*starts[1:], length], strict=True))
-    found = set()
+    matches = set()
     for number, weekday in rule.weekdays:
         for low, high in spans if number else ():
             days = range(low + (weekday - (first + 3 + low)) % 7, high, 7)
             if number > 0 and number <= len(days):
-                found.add(days[number - 1])
+                matches.add(days[number - 1])
             elif number < 0 and -number <= len(days):
-                found.add(days[number])
-    return found
+                matches.add(days[number])
+    return matches
 
 
 def _in_weeks(rule: Rule, day: int) -> bool:
-    """Whether the week of a day has one of the numbers; week 1 is the first with four days in the year."""
+    """Return whether the week of a day has one of the numbers; week 1 is the first with four days in the year."""
     monday = _week_of(rule, day)
-    # The year of a week is the one of its fourth day.
+    # The year of a week is that of its fourth day.
     year = date.fromordinal(min(max(monday + 3, _first_day(1)), _LAST_DAY) + _EPOCH).year
     first = _first_week(rule, year)
     number = (monday - first) // 7 + 1
@@ -389,12 +388,10 @@ def _in_weeks(rule: Rule, day: int) -> bool:
 
 
 def _first_week(rule: Rule, year: int) -> int:
-    """The first day of week 1 of a year."""
     return _week_of(rule, _first_day(year) + 3)
 
 
 def _week_of(rule: Rule, day: int) -> int:
-    """The first day of the week of a day."""
     return day - (day + 3 - rule.week_start) % 7
 
 
