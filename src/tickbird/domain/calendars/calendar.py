@@ -1,4 +1,4 @@
-"""Days on which a schedule does not run: weekdays, dates and days of the year, in the trigger's zone."""
+"""Days on which a schedule does not run: weekdays, dates and days of the year, in the trigger's time zone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _YEARLY = re.compile(r"(\d\d)-(\d\d)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """Closed days; `weekdays` count from Monday = 0, `yearly` are (month, day), and `opened` are open whatever else."""
+    """Closed days; `weekdays` count from Monday = 0, `yearly` are (month, day), and `opened` overrides them all."""
 
     dates: frozenset[date] = frozenset()
     weekdays: frozenset[int] = frozenset()
@@ -28,7 +28,7 @@ class Calendar:
         return bool(self.dates or self.weekdays or self.yearly)
 
     def excludes(self, ordinal: int) -> bool:
-        """Is the day with this proleptic ordinal excluded?"""
+        """Return whether the day with this proleptic ordinal is excluded."""
         if not 1 <= ordinal <= LAST_ORDINAL:
             return False
         if self.dates or self.yearly or self.opened:
@@ -40,7 +40,7 @@ class Calendar:
         return (ordinal - 1) % 7 in self.weekdays
 
     def rule(self, day: date) -> str:
-        """What excludes a day, in words."""
+        """Describe the rule that excludes a day."""
         if day in self.dates:
             return "that date"
         if (day.month, day.day) in self.yearly:
@@ -48,13 +48,13 @@ class Calendar:
         return f"every {WEEKDAYS[day.weekday()].capitalize()}"
 
 
-# Known to every schedule by name without being stored.
+# Available to every schedule without being stored.
 BUILT_IN: Mapping[str, Calendar] = {"weekends": Calendar(weekdays=frozenset({5, 6}))}
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedDays:
-    """The days on which one schedule does not run: its own, and those of the calendars that it names."""
+    """The days on which one schedule does not run: its own, and those of its calendars."""
 
     own: Calendar
     shared: Calendar
@@ -63,12 +63,11 @@ class ClosedDays:
         return bool(self.own or self.shared)
 
     def excludes(self, ordinal: int) -> bool:
-        """Is the day with this proleptic ordinal excluded?"""
         return self.own.excludes(ordinal) or self.shared.excludes(ordinal)
 
 
 def merge(calendars: Iterable[Calendar]) -> Calendar:
-    """Closed where any of them is, unless one of them opens that date."""
+    """Merge calendars: a day is closed if any of them closes it and none opens it."""
     dates: set[date] = set()
     weekdays: set[int] = set()
     yearly: set[tuple[int, int]] = set()
@@ -82,7 +81,7 @@ def merge(calendars: Iterable[Calendar]) -> Calendar:
 
 
 def exclude(*days: str | date) -> Calendar:
-    """A calendar without these days: exclude("sat", "sun", date(2026, 12, 25))."""
+    """Create a calendar that excludes these days: exclude("sat", "sun", date(2026, 12, 25))."""
     dates: set[date] = set()
     weekdays: set[int] = set()
     for day in days:
@@ -93,7 +92,7 @@ def exclude(*days: str | date) -> Calendar:
         else:
             dates.add(_date(day))
     if len(weekdays) == 7:
-        raise DefinitionError("exclude: all seven weekdays are excluded, so nothing would ever run.", field="exclude")
+        raise DefinitionError("exclude: all seven weekdays are excluded, so no tick would ever run.", field="exclude")
     return Calendar(frozenset(dates), frozenset(weekdays))
 
 
@@ -102,14 +101,14 @@ def _date(text: object) -> date:
         return date.fromisoformat(text)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise DefinitionError(
-            f"exclude: {str(text)[:40]!r} is neither a weekday nor a date;",
+            f"exclude: {str(text)[:40]!r} is neither a weekday nor a date.",
             field="exclude",
-            hint=f"use {', '.join(WEEKDAYS)} or a date such as 2026-12-25.",
+            hint=f"Use {', '.join(WEEKDAYS)} or a date such as 2026-12-25.",
         ) from None
 
 
 def calendar_to_json(calendar: Calendar) -> list[str]:
-    """Weekdays, days of every year (12-25), dates, and opened dates (+2026-05-16); sorted, so equal ones look equal."""
+    """Weekdays, days of every year (12-25), dates, and opened dates (+2026-05-16), sorted."""
     return [
         *(WEEKDAYS[n] for n in sorted(calendar.weekdays)),
         *(f"{month:02}-{day:02}" for month, day in sorted(calendar.yearly)),
@@ -119,12 +118,12 @@ def calendar_to_json(calendar: Calendar) -> list[str]:
 
 
 def calendar_from_json(days: Any) -> Calendar:
-    """The calendar of `calendar_to_json` for a schedule's own days, which are weekdays and dates."""
+    """Read a schedule's own days from `calendar_to_json`: weekdays and dates."""
     return exclude(*_checked(days, "exclude"))
 
 
 def content_from_json(days: Any) -> Calendar:
-    """The calendar of `calendar_to_json`."""
+    """Read a calendar from `calendar_to_json`."""
     weekdays, yearly, dates, opened = set(), set(), set(), set()
     for day in _checked(days, "closed"):
         try:
@@ -142,7 +141,7 @@ def content_from_json(days: Any) -> Calendar:
 
 
 def read_content(days: Any) -> Calendar:
-    """A stored calendar to show; only plain SQL can have written one that cannot be read, which has no days."""
+    """Read a stored calendar for display; an invalid one, which only plain SQL can write, has no days."""
     try:
         return content_from_json(days)
     except DefinitionError:
@@ -150,7 +149,7 @@ def read_content(days: Any) -> Calendar:
 
 
 def yearly_day(month: int, day: int) -> tuple[int, int]:
-    """A day of the year; a ValueError for one that no year has."""
+    """Return a day of the year, or raise ValueError if no year has it."""
     date(2000, month, day)
     return month, day
 

@@ -1,4 +1,4 @@
-"""A calendar as a person defines it: weekdays, dates and ranges, public holidays, and days that are open after all."""
+"""Definition of a calendar: weekdays, dates and ranges, public holidays, and dates that stay open."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tickbird.domain.calendars.calendar import BUILT_IN, WEEKDAYS, Calendar, yea
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
 from tickbird.domain.text import check_name, check_text
 
-# So that a definition that holds what its calendars say stays small.
+# Limits keep schedule definitions small, because they contain the closed days of their calendars.
 MAX_DATES = 2_000
 MAX_YEARS = 40
 YEARS_BACK, YEARS_AHEAD = 1, 10
 _FIELDS = ("weekdays", "dates", "holidays", "include", "description")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _YEARLY = re.compile(r"\d\d-\d\d", re.ASCII)
-_FORMS = "use 2026-12-24, 2026-12-24/2026-12-31, or every year 12-25 or 12-24/01-02."
+_FORMS = "Use 2026-12-24, 2026-12-24/2026-12-31, or every year 12-25 or 12-24/01-02."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,14 @@ class Holidays:
     years: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON values."""
-        made: dict[str, Any] = {"country": self.country}
-        made |= {"subdivision": self.subdivision} if self.subdivision else {}
-        return made | ({"years": list(self.years)} if self.years else {})
+        encoded: dict[str, Any] = {"country": self.country}
+        encoded |= {"subdivision": self.subdivision} if self.subdivision else {}
+        return encoded | ({"years": list(self.years)} if self.years else {})
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarDefinition:
-    """Checked, and not yet resolved: `dates` and `include` are texts such as 2026-12-24, 12-25 or 12-24/01-02."""
+    """Validated, holidays not resolved: `dates` and `include` are texts such as 2026-12-24, 12-25 or 12-24/01-02."""
 
     weekdays: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
@@ -48,35 +47,35 @@ class CalendarDefinition:
     description: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As plain JSON values, without what is empty."""
-        made: dict[str, Any] = {name: list(getattr(self, name)) for name in ("weekdays", "dates", "include")}
-        made |= {"holidays": self.holidays.to_json() if self.holidays else None, "description": self.description}
-        return {name: value for name, value in made.items() if value}
+        """Return plain JSON values, without empty fields."""
+        encoded: dict[str, Any] = {name: list(getattr(self, name)) for name in ("weekdays", "dates", "include")}
+        encoded |= {"holidays": self.holidays.to_json() if self.holidays else None, "description": self.description}
+        return {name: value for name, value in encoded.items() if value}
 
     def closed(self, holidays: Iterable[date] = ()) -> Calendar:
-        """The days that it closes, given the public holidays that it asks for."""
+        """Return the closed days, with the given public holidays."""
         dates: set[date] = set(holidays)
         yearly: set[tuple[int, int]] = set()
         for text in self.dates:
-            found, each_year = _days(text, "dates")
-            dates |= found
+            days, each_year = _days(text, "dates")
+            dates |= days
             yearly |= each_year
         opened = {day for text in self.include for day in _dates_only(text)}
         if len(dates) + len(opened) > MAX_DATES:
             raise DefinitionError(
-                f"dates: {len(dates) + len(opened):,} days are more than the {MAX_DATES:,} allowed;",
+                f"dates: has {len(dates) + len(opened):,} days; at most {MAX_DATES:,} are allowed.",
                 field="dates",
-                hint="write days that return as 12-25, and fewer years of holidays.",
+                hint="Write yearly days as 12-25, or use fewer years of holidays.",
             )
         weekdays = frozenset(map(WEEKDAYS.index, self.weekdays))
         if len(weekdays) == 7 and not opened:
-            raise DefinitionError("weekdays: all seven are closed, so nothing would ever run.", field="weekdays")
+            raise DefinitionError("weekdays: all seven are closed, so no tick would ever run.", field="weekdays")
         return Calendar(frozenset(dates), weekdays, frozenset(yearly), frozenset(opened))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarRecord:
-    """A stored calendar: as defined, what it closes, where that comes from, and how often it was put (`revision`)."""
+    """A stored calendar: its definition, its closed days and their source; each put increments `revision`."""
 
     name: str
     definition: Mapping[str, Any]
@@ -90,25 +89,23 @@ class CalendarRecord:
 
 
 def read_calendar(value: object) -> CalendarDefinition:
-    """A definition from JSON values, or the error that names the field."""
+    """Read a definition from JSON values, or raise DefinitionError."""
     if isinstance(value, CalendarDefinition):
         return value
     if not isinstance(value, Mapping):
-        raise DefinitionError(
-            "calendar: must be an object,", field="calendar", hint=f"with some of {', '.join(_FIELDS)}."
-        )
+        raise DefinitionError("calendar: must be an object.", field="calendar", hint=f"Fields: {', '.join(_FIELDS)}.")
     for name in value:
         if name not in _FIELDS:
             raise DefinitionError(
-                f"{str(name)[:60]!r} is not a field of a calendar;",
+                f"{str(name)[:60]!r} is not a field of a calendar.",
                 field=str(name)[:60],
-                hint=f"it has {', '.join(_FIELDS)}.",
+                hint=f"Fields: {', '.join(_FIELDS)}.",
             )
     weekdays = tuple(text.lower() for text in _texts(value.get("weekdays"), "weekdays"))
     for text in weekdays:
         if text not in WEEKDAYS:
             raise DefinitionError(
-                f"weekdays: {text[:40]!r} is not a weekday;", field="weekdays", hint=f"use {', '.join(WEEKDAYS)}."
+                f"weekdays: {text[:40]!r} is not a weekday.", field="weekdays", hint=f"Use {', '.join(WEEKDAYS)}."
             )
     definition = CalendarDefinition(
         weekdays,
@@ -120,45 +117,46 @@ def read_calendar(value: object) -> CalendarDefinition:
     definition.closed()
     if not definition.to_json().keys() - {"description"}:
         raise DefinitionError(
-            "calendar: it closes nothing;", field="calendar", hint="give weekdays, dates, holidays or include."
+            "calendar: closes no days.", field="calendar", hint="Give weekdays, dates, holidays or include."
         )
     return definition
 
 
 def check_calendar_name(name: object) -> str:
-    """The name itself; those that are built in cannot be put or deleted."""
+    """Return the name; built-in calendars cannot be put or deleted."""
     checked = check_name(name, "calendar")
     if checked in BUILT_IN:
         raise DefinitionError(
-            f"calendar: {checked!r} is built in;", field="calendar", hint="name it in a schedule, or choose another."
+            f"calendar: {checked!r} is built in.",
+            field="calendar",
+            hint="Use it in a schedule, or choose another name.",
         )
     return checked
 
 
-def check_revision(name: str, found: int | None, wanted: int | None) -> None:
-    """Refuse a change to a calendar that is at another revision than the one it was meant for; 0: that is not there."""
-    if wanted is None or wanted == (found or 0):
+def check_revision(name: str, stored: int | None, wanted: int | None) -> None:
+    """Raise StaleError if the calendar has another revision than `wanted`; 0: it must not exist."""
+    if wanted is None or wanted == (stored or 0):
         return
-    is_at = f"is at revision {found}" if found else "is not there"
-    meant = f"not {wanted}" if wanted else "though it was not to be there"
+    is_at = f"is at revision {stored}" if stored else "does not exist"
+    expected = f"not {wanted}" if wanted else "but it must not exist"
     raise StaleError(
-        f"calendar {name!r} {is_at}, {meant}: it changed meanwhile.", hint="Read it again and repeat the change."
+        f"calendar {name!r} {is_at}, {expected}: it has changed.", hint="Read it again and repeat the change."
     )
 
 
 def no_such_calendar(name: str, known: Iterable[str]) -> NotFoundError:
-    """The error for a name that no calendar has."""
     return NotFoundError(
-        f"there is no calendar {name[:200]!r};",
-        hint=f"these exist: {', '.join(sorted({*known, *BUILT_IN}))}; put another with `tickbird calendar put`.",
+        f"there is no calendar {name[:200]!r}.",
+        hint=f"Calendars: {', '.join(sorted({*known, *BUILT_IN}))}. Create one with `tickbird calendar put`.",
     )
 
 
 def calendar_in_use(name: str, schedules: Sequence[str]) -> ConflictError:
-    """The error for deleting a calendar that schedules name; the list may have been cut."""
+    """Return the error for deleting a calendar in use; `schedules` may be truncated."""
     return ConflictError(
-        f"calendar {name!r} is used by {', '.join(schedules[:10])}{' and others' if len(schedules) > 10 else ''};",
-        hint="let them name other calendars first.",
+        f"calendar {name!r} is used by {', '.join(schedules[:10])}{' and others' if len(schedules) > 10 else ''}.",
+        hint="Change their calendars first.",
     )
 
 
@@ -168,12 +166,12 @@ def _texts(value: object, field: str) -> tuple[str, ...]:
     items = [value] if isinstance(value, str | date) else value
     if not isinstance(items, list | tuple | set | frozenset):
         raise DefinitionError(f"{field}: must be a list.", field=field)
-    found = []
+    texts = []
     for item in items:
         if isinstance(item, datetime) or not isinstance(item, str | date):
-            raise DefinitionError(f"{field}: {str(item)[:40]!r} is not a day;", field=field, hint=_FORMS)
-        found.append(item.strip() if isinstance(item, str) else item.isoformat())
-    return tuple(found)
+            raise DefinitionError(f"{field}: {str(item)[:40]!r} is not a day.", field=field, hint=_FORMS)
+        texts.append(item.strip() if isinstance(item, str) else item.isoformat())
+    return tuple(texts)
 
 
 def _holidays(value: object) -> Holidays | None:
@@ -184,9 +182,9 @@ def _holidays(value: object) -> Holidays | None:
         value = {"country": code, "subdivision": part or None}
     if not isinstance(value, Mapping) or set(value) - {"country", "subdivision", "years"}:
         raise DefinitionError(
-            "holidays: must be an object of country, subdivision and years,",
+            "holidays: must be an object with country, subdivision and years.",
             field="holidays",
-            hint='such as {"country": "DE", "subdivision": "BW", "years": [2026, 2036]}.',
+            hint='Example: {"country": "DE", "subdivision": "BW", "years": [2026, 2036]}.',
         )
     country = check_name(value.get("country"), "country").upper()
     subdivision = value.get("subdivision")
@@ -207,21 +205,21 @@ def _years(value: object) -> tuple[int, int] | None:
     ):
         return value[0], value[1]
     raise DefinitionError(
-        f"years: must be the first and the last year, at most {MAX_YEARS} of them,",
+        f"years: must be the first and the last year, at most {MAX_YEARS} years.",
         field="years",
-        hint="such as [2026, 2036].",
+        hint="Example: [2026, 2036].",
     )
 
 
 def _dates_only(text: str) -> set[date]:
-    found, each_year = _days(text, "include")
+    dates, each_year = _days(text, "include")
     if each_year:
-        raise DefinitionError(f"include: {text[:40]!r} has no year;", field="include", hint="use 2026-12-24.")
-    return found
+        raise DefinitionError(f"include: {text[:40]!r} has no year.", field="include", hint="Use 2026-12-24.")
+    return dates
 
 
 def _days(text: str, field: str) -> tuple[set[date], set[tuple[int, int]]]:
-    """The dates of a text, or the days of every year."""
+    """Return the dates of a text, or its yearly days."""
     first, slash, last = text.partition("/")
     try:
         if all(_DATE.fullmatch(part) for part in ((first, last) if slash else (first,))):
@@ -234,11 +232,11 @@ def _days(text: str, field: str) -> tuple[set[date], set[tuple[int, int]]]:
             return set(), _yearly(first, last or first)
     except (ValueError, OverflowError):
         pass
-    raise DefinitionError(f"{field}: {text[:60]!r} is not a date or range;", field=field, hint=_FORMS)
+    raise DefinitionError(f"{field}: {text[:60]!r} is not a date or range.", field=field, hint=_FORMS)
 
 
 def _yearly(first: str, last: str) -> set[tuple[int, int]]:
-    """The days of the year from one to another, over the turn of the year if need be."""
+    """Return the days of the year in a range, which may cross the end of the year."""
     begin, end = (date(2000, *yearly_day(int(text[:2]), int(text[3:]))) for text in (first, last))
     length = (end - begin).days % 366
     days = (date(2000, 1, 1) + timedelta(days=(begin.timetuple().tm_yday - 1 + n) % 366) for n in range(length + 1))
@@ -246,7 +244,6 @@ def _yearly(first: str, last: str) -> set[tuple[int, int]]:
 
 
 def calendar_schema() -> dict[str, Any]:
-    """The JSON Schema of a definition."""
     name = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,200}$"}
     text = {"type": "string", "description": "2026-12-24, 2026-12-24/2026-12-31, 12-25 or 12-24/01-02."}
     days = {"type": "array", "items": text, "maxItems": MAX_DATES}

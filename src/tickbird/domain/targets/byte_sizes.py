@@ -1,4 +1,4 @@
-"""Amounts of memory as people write them: 512_000_000, "512MB", "1.5GB", "256MiB"."""
+"""Sizes of memory: 512_000_000, "512MB", "1.5GB", "256MiB"."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from tickbird.domain.errors import DefinitionError
 
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(?:([kmgt])(i?))?b?", re.ASCII | re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
-# Less than an interpreter takes is a mistake, most likely of the unit.
+# A value below the size of an interpreter is a mistake, most likely of the unit.
 MIN_COUNT = 32_000_000
 _MAX_COUNT = 2**50
 
 
 def byte_count(value: object, field: str) -> int:
-    """Bytes, or a DefinitionError that names the field."""
+    """Return bytes, or raise DefinitionError."""
     total = _bytes(value)
     if total is None:
         raise DefinitionError(
-            f"{field}: {str(value)[:60]!r} is not an amount of memory;",
+            f"{field}: {str(value)[:60]!r} is not a memory size.",
             field=field,
-            hint='use a number of bytes, or a text such as "512MB", "2GB" or "256MiB".',
+            hint='Use a number of bytes, or a text such as "512MB", "2GB" or "256MiB".',
         )
     if not MIN_COUNT <= total <= _MAX_COUNT:
         raise DefinitionError(
-            f"{field}: {str(value)[:60]!r} is out of range;",
+            f"{field}: {str(value)[:60]!r} is out of range.",
             field=field,
-            hint="a process needs at least 32MB before it has done anything.",
+            hint="A process needs at least 32MB to start.",
         )
     return total
 

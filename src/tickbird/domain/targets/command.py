@@ -1,4 +1,4 @@
-"""Commands: a program and its arguments, or a line for a shell, with environment, folder, user and input."""
+"""Commands: a program with arguments, or a shell line, with environment, folder, user and input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.targets.spec import DefiningRole, FormField, Schema, TargetSpec, WrittenPart
 
 SHELL: Final = "/bin/sh"
-# Prefix of the variables by which a worker describes the run to a command; a definition cannot set them.
+# Prefix of the variables that describe the run to a command; a definition cannot set them.
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
@@ -24,7 +24,7 @@ MAX_TEXT_LENGTH = 100_000
 
 @dataclass(frozen=True, slots=True)
 class EnvRef:
-    """The value that a variable has where the worker runs; only its name is stored."""
+    """A variable of the worker's environment; only its name is stored."""
 
     name: str
 
@@ -37,12 +37,12 @@ Value = str | EnvRef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec(TargetSpec):
-    """A program by its full path, by which workers allow it; with `shell`, the program is the shell."""
+    """A program by its absolute path, which workers must allow; with `shell`, the program is the shell."""
 
     kind: ClassVar[str] = "command"
-    about: ClassVar[str] = "A program, where a worker allows it; for admins."
+    about: ClassVar[str] = "A program that a worker allows; for admins."
     executor: ClassVar[str] = "tickbird.targets.command:allowed_by"
-    # It decides what is started on the machines of workers.
+    # The definition decides which program starts on the workers.
     role: ClassVar[DefiningRole] = "admin"
     format: ClassVar[int | None] = 2
     form_title: ClassVar[str] = "a command"
@@ -50,7 +50,7 @@ class CommandSpec(TargetSpec):
         FormField(
             "",
             "Command as JSON",
-            'Such as {"program": "/usr/local/bin/backup", "args": ["--full"]}; workers start only what they allow.',
+            'Such as {"program": "/usr/local/bin/backup", "args": ["--full"]}; workers start only allowed programs.',
             kind="json",
         ),
     )
@@ -68,14 +68,14 @@ class CommandSpec(TargetSpec):
     input: str | None = None
 
     def __post_init__(self) -> None:
-        _check_path(self.program, "program", "such as /usr/bin/rsync; a worker allows programs by that.")
+        _check_path(self.program, "program", "such as /usr/bin/rsync, because workers allow programs by their path.")
         if not isinstance(self.args, tuple) or len(self.args) > MAX_ARGUMENTS:
             _refuse("args", f"must be a list of at most {MAX_ARGUMENTS:,} texts")
         if self.shell is not None and (self.args or not _is_text(self.shell) or not self.shell.strip()):
-            _refuse("shell", "is the line that a shell reads, and leaves no place for args")
+            _refuse("shell", "must be a non-empty line, and cannot be combined with args")
         for text in self.args:
             if not _is_text(text):
-                _refuse("args", f"{str(text)[:60]!r} is not text that a program can be given")
+                _refuse("args", f"{str(text)[:60]!r} cannot be passed to a program")
         self._check_env()
         if self.folder is not None:
             _check_path(self.folder, "folder", "such as /srv/reports.")
@@ -83,7 +83,7 @@ class CommandSpec(TargetSpec):
             _refuse("user", f"{str(self.user)[:60]!r} is not the name of a user")
         self._check_success()
         if self.input is not None and not _is_text(self.input):
-            _refuse("input", "is not text that a program can be given")
+            _refuse("input", "cannot be passed to a program")
         texts = [
             self.shell or "",
             self.input or "",
@@ -91,25 +91,25 @@ class CommandSpec(TargetSpec):
             *(value for _, value in self.env if isinstance(value, str)),
         ]
         if sum(map(len, texts)) > MAX_TEXT_LENGTH:
-            _refuse("args", f"all its texts together have more than {MAX_TEXT_LENGTH:,} characters")
+            _refuse("args", f"all texts together have more than {MAX_TEXT_LENGTH:,} characters")
 
     def _check_env(self) -> None:
         for name, value in self.env:
             if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
                 _refuse("env", f"{str(name)[:60]!r} is not the name of a variable")
             if name.startswith(OURS):
-                _refuse("env", f"{name} is a name that Tickbird sets itself")
+                _refuse("env", f"{name} is reserved for Tickbird")
             if isinstance(value, EnvRef) and not _VARIABLE.fullmatch(value.name):
                 _refuse("env", f"{value.name[:60]!r} is not the name of a variable")
             if not isinstance(value, EnvRef) and not _is_text(value):
-                _refuse("env", f'{name} must be a text, or {{"env": "NAME"}} for what the worker has')
+                _refuse("env", f'{name} must be a text, or {{"env": "NAME"}} for a variable of the worker')
 
     def _check_success(self) -> None:
         codes = self.success
         if not isinstance(codes, tuple) or not codes or len(set(codes)) < len(codes):
             _refuse("success", "must be a list of different exit codes")
         if not all(isinstance(code, int) and not isinstance(code, bool) and 0 <= code <= 255 for code in codes):
-            _refuse("success", "has exit codes, whole numbers from 0 to 255")
+            _refuse("success", "must have whole numbers from 0 to 255")
 
     @property
     def name(self) -> str:
@@ -121,7 +121,7 @@ class CommandSpec(TargetSpec):
 
     @property
     def line(self) -> str:
-        """The command as a person would type it in a shell."""
+        """The command as typed in a shell."""
         return shlex.join(self.argv) if self.shell is None else self.shell
 
     @property
@@ -129,7 +129,7 @@ class CommandSpec(TargetSpec):
         return {name: value for name, value in self.to_json().items() if name not in ("args", "shell")}
 
     def to_json(self) -> dict[str, Any]:
-        """As it is stored: the program, and what differs from its default."""
+        """Return the program and the fields that differ from their defaults."""
         encoded: dict[str, Any] = {}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -141,17 +141,19 @@ class CommandSpec(TargetSpec):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """An object, or a list of the program and its arguments."""
+        """Read an object, or a list of the program and its arguments."""
         if isinstance(value, list):
             value = {"program": value[0], "args": value[1:]} if value else {}
         if not isinstance(value, Mapping):
-            _refuse("program", "is missing;", hint='write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
+            _refuse("program", "is missing", hint='Write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
         for name in value:
             if name not in FIELDS:
-                _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(FIELDS)}.")
+                _refuse(str(name)[:60], "is not a field of a command", hint=f"Fields: {', '.join(FIELDS)}.")
         given = dict(value)
         if "program" not in given and given.get("shell") is None:
-            _refuse("program", "is missing;", hint='write "program": "/usr/bin/rsync", or "shell": "…" for a line.')
+            _refuse(
+                "program", "is missing", hint='Write "program": "/usr/bin/rsync", or "shell": "…" for a shell line.'
+            )
         for name in ("args", "success"):
             if name in given:
                 if not isinstance(given[name], list | tuple):
@@ -163,24 +165,24 @@ class CommandSpec(TargetSpec):
 
     @classmethod
     def written_parts(cls, value: Any) -> Iterator[WrittenPart]:
-        """Each field, each variable and each argument."""
+        """Yield each field, variable and argument."""
         for field, part in value.items() if isinstance(value, Mapping) else ():
-            beside = {} if field == "shell" else {"program": SHELL}
+            required = {} if field == "shell" else {"program": SHELL}
             if field == "env" and isinstance(part, Mapping):
-                yield from (((field, name), {**beside, field: {name: part[name]}}) for name in part)
+                yield from (((field, name), {**required, field: {name: part[name]}}) for name in part)
             elif field == "args" and isinstance(part, list):
-                yield from (((field, place), {**beside, field: [text]}) for place, text in enumerate(part))
+                yield from (((field, index), {**required, field: [text]}) for index, text in enumerate(part))
             else:
-                yield (field,), {**beside, field: part}
+                yield (field,), {**required, field: part}
 
     @classmethod
     def json_schema(cls) -> Schema:
         text = _text_schema()
         reference = _object_schema({"env": _VARIABLE_SCHEMA}, ["env"], "The value of this variable on the worker.")
         properties: Schema = {
-            "program": {"pattern": "^/", **_text_schema(1), "description": "The full path."},
+            "program": {"pattern": "^/", **_text_schema(1), "description": "The absolute path."},
             "args": {"type": "array", "items": text, "maxItems": MAX_ARGUMENTS},
-            "shell": {**_text_schema(1), "description": "A line for a shell, without args."},
+            "shell": {**_text_schema(1), "description": "A shell line, without args."},
             "env": {
                 "type": "object",
                 "propertyNames": _VARIABLE_SCHEMA,
@@ -200,7 +202,7 @@ class CommandSpec(TargetSpec):
 
     @classmethod
     def file_schema(cls) -> Schema:
-        """A list of the program and its arguments too; editors need no bounds."""
+        """Also allow a list of the program and its arguments. Editors need no bounds."""
         text: Schema = {"type": "string"}
         reference = {"type": "object", "additionalProperties": False, "properties": {"env": text}, "required": ["env"]}
         special: Schema = {
@@ -223,7 +225,7 @@ class CommandSpec(TargetSpec):
     @classmethod
     def worker_command(cls, queue: str, name: str) -> str:
         allowed = f"--queues {shlex.quote(queue)} --allow-command {shlex.quote(name)}"
-        return f"tickbird worker MODULE:APP {allowed}   # where it is to run"
+        return f"tickbird worker MODULE:APP {allowed}   # on the machine where it should run"
 
 
 FIELDS = tuple(item.name for item in fields(CommandSpec))
@@ -255,17 +257,17 @@ def command(
     success: int | Iterable[int] = (0,),
     input: str | None = None,  # noqa: A002 - as subprocess has it
 ) -> CommandSpec:
-    """A command as people write it: a list with the program's path first, or `shell=` with a line for /bin/sh.
+    """Create a command: a list with the path of the program first, or `shell=` with a line for /bin/sh.
 
-    `env` has texts, or {"env": "NAME"} for a variable of the worker's environment. `program` is another shell.
+    `env` has texts, or {"env": "NAME"} for a variable of the worker's environment. `program` replaces /bin/sh.
     """
     if isinstance(args, str):
-        _refuse("args", "is one text;", hint='give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
+        _refuse("args", "is a single text", hint='Give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
     given = list(args or ())
     if (shell is None) == (not given):
-        _refuse("program", "is missing;", hint='give ["/usr/bin/rsync", "-a"], or shell="…", and not both.')
+        _refuse("program", "is missing", hint='Give ["/usr/bin/rsync", "-a"], or shell="…", but not both.')
     if given and program is not None:
-        _refuse("program", "stands first in the list of arguments, or beside `shell`")
+        _refuse("program", "cannot be combined with a list; put it first in the list, or use it with `shell`")
     if shell is not None:
         given = [program or SHELL]
     return CommandSpec(
@@ -293,43 +295,41 @@ def _env(value: Any) -> tuple[tuple[str, Value], ...]:
 
 
 def check_variables(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Variables that a worker lets definitions set and read: names, or `PREFIX_*` for all that begin so."""
-    found = (patterns,) if isinstance(patterns, str) else tuple(patterns)
-    for pattern in found:
+    """Check the variables that definitions may set and read: names, or `PREFIX_*`."""
+    names = (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    for pattern in names:
         stem = pattern.removesuffix("*") if isinstance(pattern, str) else ""
         if not _VARIABLE.fullmatch(stem):
             raise InvalidError(
-                f"command_env: {str(pattern)[:60]!r} is not the name of a variable;",
+                f"command_env: {str(pattern)[:60]!r} is not the name of a variable.",
                 field="command_env",
-                hint="write, for example, LEVEL, or BACKUP_* for all that begin with BACKUP_.",
+                hint="Write, for example, LEVEL, or BACKUP_* for all that begin with BACKUP_.",
             )
         if stem.startswith(OURS) or (stem != pattern and OURS.startswith(stem)):
             raise InvalidError(
-                f"command_env: {pattern[:60]!r} stands for variables of Tickbird, which no command sets or reads;",
+                f"command_env: {pattern[:60]!r} matches variables that are reserved for Tickbird.",
                 field="command_env",
-                hint="choose other names.",
+                hint="Choose other names.",
             )
-    return found
+    return names
 
 
 def is_variable_allowed(name: str, patterns: Iterable[str]) -> bool:
-    """Is a variable one of these?"""
-    return any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in patterns)
+    return any(name == item or (item.endswith("*") and name.startswith(item[:-1])) for item in patterns)
 
 
 def _is_text(text: object) -> bool:
-    """Neither programs nor databases take NUL characters or halves of characters."""
+    """Return whether programs and databases accept the text: no NUL characters, no lone surrogates."""
     return isinstance(text, str) and "\0" not in text and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in text)
 
 
 def _check_path(path: object, field: str, hint: str) -> None:
-    """A whole path in its shortest form, so that there is one way to write it."""
+    """Require an absolute, normalized path, so that there is one way to write it."""
     if not isinstance(path, str) or not _is_text(path) or not path.startswith("/") or len(path) > 1_000:
-        _refuse(field, f"{str(path)[:60]!r} is not a whole path;", hint=f"write it from the root on, {hint}")
+        _refuse(field, f"{str(path)[:60]!r} is not an absolute path", hint=f"Use an absolute path, {hint}")
     if normpath(path) != path or path.startswith("//"):
-        _refuse(field, f"{path[:60]!r} is a detour;", hint=f"write {normpath('/' + path.lstrip('/'))}.")
+        _refuse(field, f"{path[:60]!r} is not normalized", hint=f"Use {normpath('/' + path.lstrip('/'))}.")
 
 
 def _refuse(field: str, reason: str, *, hint: str | None = None) -> NoReturn:
-    text = f"command: {field} {reason}" if reason.endswith(";") else f"command: {field}: {reason}."
-    raise DefinitionError(text, field="command", hint=hint or "")
+    raise DefinitionError(f"command: {field}: {reason}.", field="command", hint=hint or "")

@@ -1,6 +1,6 @@
-"""The registry of target kinds: those of this package, and those of plug-ins.
+"""Registry of target kinds: built-in ones and those of plug-ins.
 
-A package adds kinds by the entry point group `tickbird.targets`: the name is the kind, the value its TargetSpec.
+A package registers kinds in the entry point group `tickbird.targets`: the name is the kind, the value its TargetSpec.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tickbird.domain.targets.task import TaskSpec
 log = logging.getLogger("tickbird.targets")
 
 GROUP: Final = "tickbird.targets"
-INSTALL: Final = "install the package that has it, where workers and the server run."
-# One line per kind of this package.
+INSTALL: Final = "Install its package on the machines of the workers and the server."
+# One line per built-in kind.
 BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
     TaskSpec,
     CommandSpec,
@@ -42,13 +42,13 @@ def reserve_names(names: Iterable[str]) -> None:
 
 @cache
 def target_kinds() -> Mapping[str, type[TargetSpec]]:
-    """All kinds that this process knows, by name; plug-ins are looked for once."""
+    """Return all kinds of this process by name; plug-ins are loaded once."""
     return {**_built_in(), **_plug_ins()}
 
 
 def find_kind(kind: str) -> type[TargetSpec] | None:
-    """The kind of this name; None if this process does not know it."""
-    # Looking for plug-ins takes time, and most processes need none.
+    """Return the kind of this name; None if this process does not know it."""
+    # Loading plug-ins takes time, and most processes need none.
     return _built_in().get(kind) or target_kinds().get(kind)
 
 
@@ -66,7 +66,9 @@ def _plug_ins() -> dict[str, type[TargetSpec]]:
             log.warning("target kind %s is not available: plug-in %s: %s", entry.name, entry.value, error)
             continue
         if entry.name in kinds or entry.name in _built_in():
-            log.warning("target kind %s: plug-in %s is ignored, the kind exists already", entry.name, entry.value)
+            log.warning(
+                "target kind %s: plug-in %s is ignored because the kind already exists", entry.name, entry.value
+            )
         else:
             kinds[entry.name] = spec
     return kinds
@@ -79,30 +81,32 @@ def _load(entry: EntryPoint) -> type[TargetSpec]:
     if missing := sorted(getattr(spec, "__abstractmethods__", ())):
         raise TypeError(f"it does not implement {', '.join(missing)}")
     if getattr(spec, "kind", None) != entry.name or not _KIND.fullmatch(entry.name):
-        raise ValueError("its kind is not the name of the entry point, or not in lower-case letters, digits and _")
+        raise ValueError(
+            "its kind must equal the name of the entry point and have only lower-case letters, digits and _"
+        )
     if entry.name in _reserved:
         raise ValueError(f"{entry.name!r} is a field of a schedule; give the kind another name")
     return spec
 
 
 def read_target(value: Any) -> Target:
-    """The target of stored or written JSON: an object of a kind and its spec."""
+    """Read a target from JSON: an object with a kind and its spec."""
     if not isinstance(value, Mapping) or len(value) != 1:
         raise DefinitionError(
-            'target: must be an object of a kind and its value, such as {"task": "digest"}.', field="target"
+            'target: must be an object with a kind and its value, such as {"task": "digest"}.', field="target"
         )
     [(kind, spec)] = value.items()
     return read_spec(str(kind), spec)
 
 
 def read_spec(kind: str, value: Any) -> Target:
-    """The target of a kind and its JSON, or its TargetSpec."""
-    known = find_kind(kind)
-    if known is None:
+    """Build a target from its kind and its JSON or TargetSpec."""
+    spec_type = find_kind(kind)
+    if spec_type is None:
         reason = f"kind {kind[:40]!r} is not known here"
-        raise DefinitionError(f"target: {reason};", field="target", reason=reason, hint=INSTALL)
+        raise DefinitionError(f"target: {reason}.", field="target", reason=reason, hint=INSTALL)
     try:
-        spec = value if isinstance(value, known) else known.from_json(value)
+        spec = value if isinstance(value, spec_type) else spec_type.from_json(value)
     except InvalidError:
         raise
     except Exception as error:
@@ -114,7 +118,7 @@ def read_spec(kind: str, value: Any) -> Target:
 
 
 def as_target(value: str | TargetSpec | Target) -> Target:
-    """The target of a task's name or of the spec of another kind."""
+    """Build a target from the name of a task or a spec."""
     if isinstance(value, Target):
         return value
     return read_spec(value.kind, value) if isinstance(value, TargetSpec) else Target(value)
@@ -125,15 +129,15 @@ def write_target(target: Target) -> dict[str, Any]:
 
 
 def describe_target(target: Target) -> str:
-    """A target in words, also one of a kind that this process does not know."""
-    known = find_kind(target.kind)
-    return f"{target.kind} {target.name!r}" if known is None else known.describe(target.name)
+    """Describe a target, even if this process does not know its kind."""
+    spec_type = find_kind(target.kind)
+    return f"{target.kind} {target.name!r}" if spec_type is None else spec_type.describe(target.name)
 
 
 def first_kind_format(kind: str) -> int:
-    """The first format number of a kind: its declared one, or one from a hash of its name, of at most nine digits."""
-    known = find_kind(kind)
-    if known is not None and known.format is not None:
-        return known.format
+    """Return the first format of a kind: the declared one, or a hash of its name with at most nine digits."""
+    spec_type = find_kind(kind)
+    if spec_type is not None and spec_type.format is not None:
+        return spec_type.format
     digest = hashlib.blake2b(kind.encode(), digest_size=8).digest()
     return (1 + int.from_bytes(digest, "big") % (_MAX_KIND_NUMBER - 1)) * _FORMATS_PER_KIND

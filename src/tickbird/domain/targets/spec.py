@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 # Roles of tokens, in ascending order.
 DefiningRole = Literal["editor", "admin"]
-# The path of a part of a written value, and a value that `from_json` accepts if the part is valid.
+# The path of a part of a value in a file, and a value that `from_json` accepts if the part is valid.
 WrittenPart = tuple[tuple[str | int, ...], Any]
 MAX_NAME_LENGTH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """An input of the form in which people define a target."""
+    """An input in the form of a target."""
 
-    # The key in the spec's JSON object; empty: the input holds the whole JSON value.
+    # The key in the spec's JSON object; empty: the input has the whole JSON value.
     name: str
     label: str
     hint: str = ""
-    # "text": the value is the text as it is typed; "json": it is the JSON that is typed.
+    # "text": the typed text is the value; "json": the typed text is parsed as JSON.
     kind: Literal["text", "json"] = "text"
 
 
 class TargetSpec(ABC):
-    """What a target of one kind executes: a frozen dataclass, equal if its JSON is equal.
+    """The specification of a target: a frozen dataclass, equal if its JSON is equal.
 
     Plug-ins subclass it, and name the class in the entry point group `tickbird.targets`.
     """
@@ -50,10 +50,10 @@ class TargetSpec(ABC):
     executor: ClassVar[str]
     # The lowest role that may define such a target over the API and on the page.
     role: ClassVar[DefiningRole] = "editor"
-    # The first format of definitions that has this kind. None: its definitions have formats of their own, so that a
-    # process that does not know the kind leaves them alone.
+    # The first format of definitions with this kind. None: its definitions have their own formats, so that a process
+    # that does not know the kind ignores them.
     format: ClassVar[int | None] = None
-    # The title and the inputs of the form in which people define it.
+    # The title and the inputs of its form.
     form_title: ClassVar[str] = ""
     form: ClassVar[tuple[FormField, ...]] = (FormField("", "As JSON", kind="json"),)
     # The expected value in a file, for the diagnostic of a wrong one.
@@ -67,31 +67,31 @@ class TargetSpec(ABC):
 
     @abstractmethod
     def to_json(self) -> Any:
-        """The stored JSON."""
+        """Return the stored JSON."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, value: Any) -> Self:
-        """The spec of stored or written JSON; raises DefinitionError with the kind as its field."""
+        """Build the spec from JSON; raise DefinitionError with the kind as its field."""
 
     @classmethod
     @abstractmethod
     def json_schema(cls) -> Schema:
-        """The JSON Schema of `to_json`."""
+        """Return the JSON Schema of `to_json`."""
 
     @classmethod
     def file_schema(cls) -> Schema:
-        """The JSON Schema of the value in files."""
+        """Return the JSON Schema of the value in files."""
         return cls.json_schema()
 
     @classmethod
     def written_parts(cls, value: Any) -> Iterable[WrittenPart]:
-        """The parts of a value in a file that are validated one by one, so that each error has its own location."""
+        """Yield the parts of a value in a file that are validated separately, so that each error has its location."""
         return ()
 
     @property
     def line(self) -> str:
-        """One line that describes the target, for people."""
+        """One line that describes the target."""
         return self.name
 
     @property
@@ -102,15 +102,17 @@ class TargetSpec(ABC):
 
     @classmethod
     def describe(cls, name: str) -> str:
-        """A target of this kind as a part of a sentence."""
+        """Describe a target of this kind as a part of a sentence."""
         return f"{cls.kind} {name!r}"
 
     @classmethod
     def requirement(cls, name: str) -> str:
-        """Completes the sentence "no live worker …"."""
+        """Complete the sentence "no live worker …"."""
         return f"executes {cls.describe(name)}"
 
     @classmethod
     def worker_command(cls, queue: str, name: str) -> str:
-        """The command line of a worker that would execute it, for people to paste."""
-        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # where {cls.describe(name)} can be executed"
+        """Return the command line of a worker that would execute it."""
+        return (
+            f"tickbird worker MODULE:APP --queues {quote(queue)}   # on a machine that can execute {cls.describe(name)}"
+        )

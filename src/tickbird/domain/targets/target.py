@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 TASK: Final = "task"
 
-# Kind and name: by both of them a claim matches runs with what a worker executes.
+# Kind and name. A claim matches runs and workers by both.
 TargetKey = tuple[str, str]
 
 
@@ -20,7 +20,7 @@ class Target:
 
     name: str
     kind: str = TASK
-    # None for a task, whose name says it all, and for the target of a stored run.
+    # None for a task, which has only a name, and for the target of a stored run.
     spec: TargetSpec | None = None
 
     @property
@@ -29,5 +29,4 @@ class Target:
 
 
 def target_of(spec: TargetSpec) -> Target:
-    """The target that a spec describes."""
     return Target(spec.name, spec.kind, None if spec.kind == TASK else spec)

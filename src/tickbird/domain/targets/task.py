@@ -46,4 +46,4 @@ class TaskSpec(TargetSpec):
 
     @classmethod
     def worker_command(cls, queue: str, name: str) -> str:
-        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # of the app that has the task {name!r}"
+        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # the app that has task {name!r}"
