@@ -1,4 +1,4 @@
-"""What is to be expected of a set of schedules: how much comes when, what waits, what is skipped, and what to move."""
+"""Forecast of a set of schedules: load over time, waits, skips, and suggested moves."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.instants import DAY
 
-# So many ticks are played at once, of so many schedules, so far ahead.
+# Number of busiest minutes in the result.
 _MINUTES_SHOWN: Final = 10
-# For schedules of which no run has succeeded yet, in seconds.
+# Assumed duration in seconds for schedules without a successful run.
 DEFAULT_DURATION: Final = 10
 DEFAULT_SLOTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerCapacity:
-    """What a live worker serves."""
+    """The slots, queues and targets of a live worker."""
 
     slots: int
     queues: frozenset[str]
@@ -38,13 +38,13 @@ class WorkerCapacity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """What would be otherwise than it is; outages in seconds since the epoch."""
+    """Changed conditions of a forecast; outages in seconds since the epoch."""
 
     outages: Sequence[tuple[int, int]] = ()
     more: int = 0
-    # One set of slots for everything.
+    # The total of slots, for all queues and targets.
     slots: int | None = None
-    # So many workers; or that share of those there are.
+    # A number of workers, or a share of the existing ones.
     workers: int | None = None
     share: float | None = None
     slower: float = 1.0
@@ -55,7 +55,7 @@ class WhatIf:
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), 1, 1_000_000)
         if self.slots is not None and (self.workers is not None or self.share is not None):
-            raise InvalidError("slots and workers: give one of them, not both.", field="workers")
+            raise InvalidError("slots and workers: cannot be combined.", field="workers")
         if self.share is not None and not 0 < self.share <= 1_000:
             raise InvalidError("workers: a share must be above 0 and at most 1000.", field="workers")
         if not 0 < self.slower <= 1_000:
@@ -64,9 +64,7 @@ class WhatIf:
             raise InvalidError(f"outage: at most {MAX_OUTAGES} at a time.", field="outage")
         for (_, end), (following, _) in zip(self.outages, self.outages[1:], strict=False):
             if following <= end:
-                raise InvalidError(
-                    "outage: one begins before another has ended;", field="outage", hint="give them as one."
-                )
+                raise InvalidError("outage: two outages overlap.", field="outage", hint="Combine them into one.")
 
     def __bool__(self) -> bool:
         given = self.outages or self.more or self.slots is not None or self.workers is not None
@@ -75,7 +73,7 @@ class WhatIf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastInput:
-    """What a forecast starts from."""
+    """The current state, from which a forecast starts."""
 
     namespace: str
     schedules: Sequence[Schedule]
@@ -87,13 +85,13 @@ class ForecastInput:
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     successes: Mapping[str, int] = field(default_factory=dict)
     going: Sequence[RunningRun] = ()
-    # In seconds, for schedules without a history.
+    # Assumed duration in seconds for schedules without a history.
     assumed: int = DEFAULT_DURATION
 
 
 @dataclass(frozen=True, slots=True)
 class HourStats:
-    """An hour: ticks due in it, runs that begin, and the most slots that are busy at once."""
+    """One hour: its due ticks, started runs, and maximum of busy slots."""
 
     at: int
     ticks: int
@@ -103,7 +101,7 @@ class HourStats:
 
 @dataclass(frozen=True, slots=True)
 class QueueForecast:
-    """A queue; `slots` is None where there are as many as are needed."""
+    """A queue; `slots` is None if the number is unlimited."""
 
     name: str
     slots: int | None
@@ -115,7 +113,7 @@ class QueueForecast:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleForecast:
-    """A schedule: what it comes to, and how long one of its runs is taken to last; `has_history`: by its history."""
+    """Results of a schedule; `duration` is from its history if `has_history`, otherwise assumed."""
 
     name: str
     runs: int
@@ -128,7 +126,7 @@ class ScheduleForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What is to be expected from `start` to `end`; instants in seconds since the epoch, lengths in seconds."""
+    """The forecast from `start` to `end`; instants in seconds since the epoch, durations in seconds."""
 
     start: int
     end: int
@@ -167,7 +165,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class ForecastComparison:
-    """What is to be expected as things are; and as they would be, if something was asked to be otherwise."""
+    """The forecast for the current state, and for changed conditions if some were given."""
 
     baseline: Forecast
     changed: Forecast | None = None
@@ -182,7 +180,7 @@ def simulate(
     max_ticks: int = MAX_TICKS,
     counted: Callable[[int, int], None] | None = None,
 ) -> ForecastComparison:
-    """Forecast what is, and beside it what would be; `counted` is told how many ticks of all are played."""
+    """Forecast the current state and the changed conditions; `counted` gets the simulated and total ticks."""
     _check("limit", limit, 0, MAX_ROWS)
     check_span(ground.start, ground.end)
     now_stage = _stage(ground, WhatIf())
@@ -192,30 +190,32 @@ def simulate(
     totals = [_count(stage) for stage in stages]
     if sum(totals) > max_ticks:
         raise InvalidError(
-            f"days: {sum(totals):,} ticks are more than the {max_ticks:,} that are simulated at once;",
+            f"days: {sum(totals):,} ticks exceed the limit of {max_ticks:,} per simulation.",
             field="days",
-            hint="ask for fewer days.",
+            hint="Choose fewer days.",
         )
-    found: list[Forecast] = []
+    forecasts: list[Forecast] = []
     for stage, total in zip(stages, totals, strict=True):
-        before, whole = sum(totals[: len(found)]), sum(totals)
+        before, whole = sum(totals[: len(forecasts)]), sum(totals)
 
         def report(done: int, _: int, before: int = before, whole: int = whole) -> None:
             if counted is not None:
                 counted(min(whole, before + done), whole)
 
         tally = Simulator(stage).play(report, total)
-        workers = [] if len(found) and what_if.slots is not None else _workers(ground, what_if if found else WhatIf())
-        found.append(_forecast(ground, stage, tally, len(workers), names, limit))
-    return ForecastComparison(*found)
+        workers = (
+            [] if len(forecasts) and what_if.slots is not None else _workers(ground, what_if if forecasts else WhatIf())
+        )
+        forecasts.append(_forecast(ground, stage, tally, len(workers), names, limit))
+    return ForecastComparison(*forecasts)
 
 
 def check_span(start: int, end: int) -> None:
-    """So far ahead one can look."""
+    """Raise InvalidError if the range is empty or too long."""
     if end <= start:
-        raise InvalidError("to: must lie behind the instant from which is looked.", field="to")
+        raise InvalidError("to: must be after the start.", field="to")
     if end - start > MAX_DAYS * DAY:
-        raise InvalidError(f"days: at most {MAX_DAYS} are simulated at once.", field="days")
+        raise InvalidError(f"days: a simulation covers at most {MAX_DAYS} days.", field="days")
 
 
 def _check(name: str, value: object, minimum: int, maximum: int) -> None:
@@ -223,15 +223,15 @@ def _check(name: str, value: object, minimum: int, maximum: int) -> None:
         raise InvalidError(f"{name}: must be a whole number from {minimum:,} to {maximum:,}.", field=name)
 
 
-# What is played
+# Scenario
 
 
 def _stage(ground: ForecastInput, what_if: WhatIf) -> Scenario:
-    schedules = [_usable(each, ground.start) for each in (*ground.schedules, *_clones(ground, what_if.more))]
+    schedules = [_usable(item, ground.start) for item in (*ground.schedules, *_clones(ground, what_if.more))]
     durations = []
     for schedule in schedules:
-        known = ground.durations.get(_origin(schedule.name) if schedule.id < 0 else schedule.name)
-        seconds = (known.median if known is not None else ground.assumed) * what_if.slower
+        measured = ground.durations.get(_origin(schedule.name) if schedule.id < 0 else schedule.name)
+        seconds = (measured.median if measured is not None else ground.assumed) * what_if.slower
         timeout = schedule.definition.timeout if schedule.definition else None
         durations.append(max(1, round(min(seconds, timeout or seconds) * MICROS)))
     return Scenario(
@@ -249,12 +249,12 @@ def _stage(ground: ForecastInput, what_if: WhatIf) -> Scenario:
 
 
 def _usable(schedule: Schedule, start: int) -> Schedule:
-    """The schedule, parked where it cannot be planned: so it will be when its tick comes."""
+    """Return the schedule, parked if it cannot be planned, as the planner would park it."""
     try:
         if schedule.definition is not None:
             _ = schedule.definition.closed_days
             schedule.grid.next(start)
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one must not concern another
+    except Exception as error:  # noqa: BLE001 - an error in one schedule must not affect others
         return replace(schedule, state="parked", error=str(error))
     return schedule
 
@@ -264,13 +264,13 @@ def _origin(name: str) -> str:
 
 
 def _clones(ground: ForecastInput, more: int) -> list[Schedule]:
-    """So many more schedules like those there are, evenly; none of them depends on another."""
-    alike = [each for each in ground.schedules if each.state == "active" and each.definition is not None]
-    if more and not alike:
-        raise InvalidError("more: there is no active schedule that others could be like.", field="more")
+    """Return `more` copies of existing schedules, evenly distributed and without dependencies."""
+    models = [model for model in ground.schedules if model.state == "active" and model.definition is not None]
+    if more and not models:
+        raise InvalidError("more: there is no active schedule to copy.", field="more")
     clones = []
     for number in range(more):
-        model = alike[number * len(alike) // more if more < len(alike) else number % len(alike)]
+        model = models[number * len(models) // more if more < len(models) else number % len(models)]
         definition = model.definition
         if definition is not None and definition.depends_on:
             definition = replace(definition, depends_on=())
@@ -279,86 +279,90 @@ def _clones(ground: ForecastInput, more: int) -> list[Schedule]:
 
 
 def _workers(ground: ForecastInput, what_if: WhatIf) -> list[WorkerCapacity]:
-    """The workers there would be."""
-    found = sorted(ground.workers, key=lambda each: (-each.slots, sorted(each.queues), sorted(each.targets)))
+    """Return the workers of the changed conditions."""
+    workers = sorted(ground.workers, key=lambda worker: (-worker.slots, sorted(worker.queues), sorted(worker.targets)))
     number = what_if.workers
     if what_if.share is not None:
-        if not found:
+        if not workers:
             raise InvalidError(
-                "workers: there is no live worker to take a share of;",
+                "workers: there is no live worker, so a share is not possible.",
                 field="workers",
-                hint="give a number of workers, or slots.",
+                hint="Give a number of workers, or slots.",
             )
-        number = max(1, round(len(found) * what_if.share))
+        number = max(1, round(len(workers) * what_if.share))
     if number is None:
-        return found
-    if not found:
+        return workers
+    if not workers:
         return [WorkerCapacity(DEFAULT_SLOTS, frozenset(), frozenset())] * number
-    if number > len(found):
-        return [found[place % len(found)] for place in range(number)]
-    return [found[place * len(found) // number] for place in range(number)]
+    if number > len(workers):
+        return [workers[index % len(workers)] for index in range(number)]
+    return [workers[index * len(workers) // number] for index in range(number)]
 
 
 def _pools(ground: ForecastInput, what_if: WhatIf) -> list[SlotPool]:
-    """Slots by what they serve; as many as are needed where no worker is known."""
+    """Return the slots by queues and targets; unlimited if there is no worker."""
     if what_if.slots is not None:
         return [SlotPool(what_if.slots)]
     workers = _workers(ground, what_if)
     if not ground.workers:
-        return [SlotPool(sum(each.slots for each in workers) or None)]
+        return [SlotPool(sum(worker.slots for worker in workers) or None)]
     slots: dict[tuple[frozenset[str], frozenset[TargetKey]], int] = {}
-    for each in workers:
-        slots[each.queues, each.targets] = slots.get((each.queues, each.targets), 0) + each.slots
-    # Those that serve least come first, so that others are left for what only they serve.
-    ordered = sorted(slots.items(), key=lambda each: (len(each[0][0]), sorted(each[0][0]), sorted(each[0][1])))
+    for worker in workers:
+        slots[worker.queues, worker.targets] = slots.get((worker.queues, worker.targets), 0) + worker.slots
+    # Pools that serve least come first, so that the others stay free for runs that only they serve.
+    ordered = sorted(slots.items(), key=lambda item: (len(item[0][0]), sorted(item[0][0]), sorted(item[0][1])))
     return [SlotPool(number, queues, targets) for (queues, targets), number in ordered]
 
 
 def _count(stage: Scenario) -> int:
-    """How many ticks there are to play, at most."""
+    """Return the maximum number of ticks to simulate."""
     if len(stage.schedules) > MAX_SCHEDULES:
         raise InvalidError(
-            f"schedules: {len(stage.schedules):,} are more than the {MAX_SCHEDULES:,} that are simulated at once.",
+            f"schedules: {len(stage.schedules):,} exceed the limit of {MAX_SCHEDULES:,} per simulation.",
             field="more",
         )
     total = 0
-    for each in stage.schedules:
-        if each.definition is not None and each.state in ("active", "paused"):
-            total += each.definition.trigger.count(stage.start - 1 - each.offset, stage.end)
+    for schedule in stage.schedules:
+        if schedule.definition is not None and schedule.state in ("active", "paused"):
+            total += schedule.definition.trigger.count(stage.start - 1 - schedule.offset, stage.end)
     return total
 
 
-# What came of it
+# Result
 
 
 def _forecast(
     ground: ForecastInput, stage: Scenario, tally: ForecastStats, workers: int, names: Sequence[str], limit: int
 ) -> Forecast:
     start = stage.start
-    minutes = nlargest(_MINUTES_SHOWN, enumerate(tally.ticks_by_minute), key=lambda each: (each[1], -each[0]))
-    live = [each for each in stage.schedules if each.state == "active"]
-    known = {each.name for each in live if (_origin(each.name) if each.id < 0 else each.name) in ground.durations}
+    minutes = nlargest(_MINUTES_SHOWN, enumerate(tally.ticks_by_minute), key=lambda item: (item[1], -item[0]))
+    live = [schedule for schedule in stage.schedules if schedule.state == "active"]
+    measured = {
+        schedule.name
+        for schedule in live
+        if (_origin(schedule.name) if schedule.id < 0 else schedule.name) in ground.durations
+    }
     slots = None if any(pool.slots is None for pool in stage.pools) else sum(pool.slots or 0 for pool in stage.pools)
     latest = None if tally.latest is None else (stage.schedules[tally.latest[1]].name, tally.latest[2] // MICROS)
     unserved = {
-        each.definition.queue
-        for each in live
-        if each.definition is not None and not any(pool.serves(each.definition) for pool in stage.pools)
+        schedule.definition.queue
+        for schedule in live
+        if schedule.definition is not None and not any(pool.serves(schedule.definition) for pool in stage.pools)
     }
     return Forecast(
         start=start,
         end=stage.end,
         schedules=len(live),
-        without_history=len(live) - len(known),
+        without_history=len(live) - len(measured),
         assumed=ground.assumed,
-        paused=sum(each.state == "paused" for each in stage.schedules),
+        paused=sum(schedule.state == "paused" for schedule in stage.schedules),
         unserved=sorted(unserved),
         workers=workers,
         slots=slots,
         ticks=tally.tick_count,
         runs=sum(tally.runs),
-        skips={reason: sum(each.values()) for reason, each in sorted(tally.skips.items())},
-        cancelled={reason: sum(each.values()) for reason, each in sorted(tally.cancelled.items())},
+        skips={reason: sum(counts.values()) for reason, counts in sorted(tally.skips.items())},
+        cancelled={reason: sum(counts.values()) for reason, counts in sorted(tally.cancelled.items())},
         overlaps=tally.overlaps,
         lost=tally.lost,
         held=tally.held,
@@ -374,68 +378,70 @@ def _forecast(
         },
         latest=latest,
         hours=[
-            HourStats(tally.first + 3_600 * place, *counts)
-            for place, counts in enumerate(
+            HourStats(tally.first + 3_600 * hour, *counts)
+            for hour, counts in enumerate(
                 zip(sum_by_hour(tally.ticks_by_minute), tally.runs_by_hour, tally.busy_by_hour, strict=True)
             )
         ],
         busiest=[(tally.first + 60 * minute, count) for minute, count in minutes if count],
         queues=_queues(stage, tally),
-        rows=_rows(stage, tally, known, names, limit),
-        suggestions=suggest_moves([each for each in live if each.id >= 0], tally.first, tally.ticks_by_minute, names),
+        rows=_rows(stage, tally, measured, names, limit),
+        suggestions=suggest_moves(
+            [schedule for schedule in live if schedule.id >= 0], tally.first, tally.ticks_by_minute, names
+        ),
     )
 
 
 def _queues(stage: Scenario, tally: ForecastStats) -> list[QueueForecast]:
-    found = []
+    queues = []
     for number, name in enumerate(tally.queue_names):
         serving = [pool for pool in stage.pools if pool.queues is None or name in pool.queues]
-        endless = any(pool.slots is None for pool in serving)
-        found.append(
+        unlimited = any(pool.slots is None for pool in serving)
+        queues.append(
             QueueForecast(
                 name,
-                None if endless else sum(pool.slots or 0 for pool in serving),
+                None if unlimited else sum(pool.slots or 0 for pool in serving),
                 tally.queue_runs[number],
                 tally.queue_peak[number],
                 tally.queue_peak_at[number] // MICROS,
                 tally.queue_worst[number] / MICROS,
             )
         )
-    return found
+    return queues
 
 
 def _rows(
-    stage: Scenario, tally: ForecastStats, known: set[str], names: Sequence[str], limit: int
+    stage: Scenario, tally: ForecastStats, measured: set[str], names: Sequence[str], limit: int
 ) -> list[ScheduleForecast]:
-    """Those with the most to worry about first: by the worst lateness, then by what does not run, then by name."""
-    asked = set(names)
+    """Return the schedules, worst first: by lateness, then by dropped ticks, then by name."""
+    selected = set(names)
     skips: dict[int, dict[str, int]] = {}
     for reason, by_place in sorted(tally.skips.items()):
-        for place, count in by_place.items():
-            skips.setdefault(place, {})[reason] = count
+        for index, count in by_place.items():
+            skips.setdefault(index, {})[reason] = count
     cancelled: dict[int, int] = {}
     for by_place in tally.cancelled.values():
-        for place, count in by_place.items():
-            cancelled[place] = cancelled.get(place, 0) + count
+        for index, count in by_place.items():
+            cancelled[index] = cancelled.get(index, 0) + count
 
-    def worry(place: int) -> Any:
-        dropped = sum(skips.get(place, {}).values()) + cancelled.get(place, 0)
-        return -tally.worst[place], -dropped, -tally.runs[place], stage.schedules[place].name
+    def badness(index: int) -> Any:
+        dropped = sum(skips.get(index, {}).values()) + cancelled.get(index, 0)
+        return -tally.worst[index], -dropped, -tally.runs[index], stage.schedules[index].name
 
     places = [
-        place
-        for place, each in enumerate(stage.schedules)
-        if (each.name in asked if asked else each.state in ("active", "paused"))
+        index
+        for index, schedule in enumerate(stage.schedules)
+        if (schedule.name in selected if selected else schedule.state in ("active", "paused"))
     ]
     return [
         ScheduleForecast(
-            stage.schedules[place].name,
-            tally.runs[place],
-            skips.get(place, {}),
-            cancelled.get(place, 0),
-            tally.worst[place] / MICROS,
-            stage.durations[place] / MICROS,
-            stage.schedules[place].name in known,
+            stage.schedules[index].name,
+            tally.runs[index],
+            skips.get(index, {}),
+            cancelled.get(index, 0),
+            tally.worst[index] / MICROS,
+            stage.durations[index] / MICROS,
+            stage.schedules[index].name in measured,
         )
-        for place in sorted(places, key=worry)[:limit]
+        for index in sorted(places, key=badness)[:limit]
     ]

@@ -1,4 +1,4 @@
-"""What is to come as a calendar that calendar programs read: iCalendar, RFC 5545."""
+"""Coming ticks as an iCalendar feed (RFC 5545)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, utc_text
 
 MEDIA_TYPE: Final = "text/calendar; charset=utf-8"
-# Octets of a line, without its end.
+# Octets per line, without the line ending.
 _WIDTH: Final = 75
-# How long an event is where no run has shown how long it takes; and at most, since a day is full of them.
+# Minutes of an event without a known duration, and the maximum.
 _MINUTES: Final = 5
 _MAX_MINUTES: Final = 24 * 60
-# No text has them but tab and line feed.
+# Control characters are not allowed, except tab and line feed.
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SPECIAL: Final = re.compile(r"[\\;,]")
 _WHY: Final = {
-    "operator": "a person decided that it does not run",
+    "operator": "an operator skipped it",
     "paused": "the schedule is paused",
     "rescheduled": "an earlier tick was moved past it",
     "calendar": "its calendar excludes the day",
-    "shadow": "it is a shadow, and the old system does the work",
+    "shadow": "it is a shadow; the old system does the work",
 }
-# A calendar has one component at least, and this one is true of all.
+# A calendar needs at least one component, and this one is always true.
 _UTC: Final = (
     "BEGIN:VTIMEZONE",
     "TZID:Etc/UTC",
@@ -56,7 +56,7 @@ class CalendarFile:
 def calendar_file(
     entries: Sequence[AgendaEntry], now: datetime, days: int, limit: int, remarks: Sequence[str], version: str
 ) -> CalendarFile:
-    """At most `limit` events of the next `days`."""
+    """Return a calendar with at most `limit` events of the next `days`."""
     upcoming = agenda(entries, now, days, limit)
     remarks = [*remarks]
     if not upcoming.complete:
@@ -69,14 +69,14 @@ def calendar_file(
 
 
 def run_seconds(run: RunRecord | None) -> float | None:
-    """The duration of a run that succeeded, or None."""
+    """Return the seconds of a successful run, otherwise None."""
     if run is None or run.status != "succeeded" or run.started_at is None or run.finished_at is None:
         return None
     return (run.finished_at - run.started_at).total_seconds()
 
 
 def ical(upcoming: Agenda, remarks: Sequence[str] = (), *, version: str) -> str:
-    """The calendar's text; the same as long as nothing changes and no tick passes."""
+    """Return the calendar's text, which is stable until something changes or a tick passes."""
     events = [*_busy_events(upcoming), *(_tick_event(*entry) for entry in upcoming.ticks)]
     namespaces = {entry.schedule.namespace for entry, _ in (*upcoming.ticks, *upcoming.busy)}
     name = "Tickbird" if namespaces <= {"default"} else f"Tickbird: {', '.join(sorted(namespaces))}"
@@ -112,7 +112,7 @@ def _tick_event(planned: AgendaEntry, tick: UpcomingTick) -> list[str]:
         words.append(_decided(schedule.cursor.skip_by or "", schedule.cursor.skip_note))
     revised = max([_revised(schedule), *([tick.override.created_at] if tick.override is not None else [])])
     return [
-        # Whatever becomes of a tick, it is the same one; also when it is moved.
+        # The UID stays the same when a tick is moved or skipped.
         f"UID:{_text(f'{_instant(tick.scheduled_for)}/{schedule.namespace}/{schedule.name}@tickbird')}",
         f"DTSTAMP:{_instant(revised)}",
         f"DTSTART:{_instant(tick.due_at)}",
@@ -121,13 +121,13 @@ def _tick_event(planned: AgendaEntry, tick: UpcomingTick) -> list[str]:
         f"DESCRIPTION:{_text(_described(words, schedule))}",
         *_categories(schedule),
         f"STATUS:{'CONFIRMED' if tick.skipped is None else 'CANCELLED'}",
-        # Nobody is busy while a machine works.
+        # The event must not mark a person as busy.
         "TRANSP:TRANSPARENT",
     ]
 
 
 def _busy_events(agenda: Agenda) -> Iterator[list[str]]:
-    """One event through all days for a schedule that ticks too often for more."""
+    """Yield one all-day event for each schedule that ticks too often to list."""
     first, last = agenda.start.date(), agenda.end.date() + timedelta(days=1)
     days = max(1, (agenda.end - agenda.start).days)
     for planned, number in agenda.busy:
@@ -154,7 +154,7 @@ def _what(schedule: Schedule) -> str:
 
 
 def _described(words: Sequence[str], schedule: Schedule) -> str:
-    """The trigger in words, what is unusual, and what the schedule says of itself."""
+    """Return the trigger, changes, description, tags and state."""
     definition = schedule.definition
     assert definition is not None
     lines = [*words]
@@ -178,7 +178,7 @@ def _categories(schedule: Schedule) -> list[str]:
 
 
 def _revised(schedule: Schedule) -> datetime:
-    """When what is said of its ticks was changed last: the same instant gives the same text, whenever it is written."""
+    """Return the last change of the schedule: a stable timestamp gives a stable text."""
     return schedule.changed_at or schedule.created_at or EPOCH
 
 
@@ -196,7 +196,7 @@ def _text(text: str) -> str:
 
 
 def _folded(line: str) -> Iterable[str]:
-    """A line in parts of at most 75 octets, cut between letters; each further part begins with a space."""
+    """Split a line into parts of at most 75 octets, between characters; further parts begin with a space."""
     if len(line) * 4 <= _WIDTH or len(line.encode()) <= _WIDTH:
         return [line]
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""What a stretch of time is played with: schedules, slots, limits, and what goes on when it begins."""
+"""Input of a simulation: schedules, slots, limits, and the runs that are active at its start."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MICROS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SlotPool:
-    """Slots that serve the same: None stands for any number of slots, every queue, every target."""
+    """Slots with the same queues and targets; None means unlimited slots, every queue, every target."""
 
     slots: int | None = None
     queues: frozenset[str] | None = None
     targets: frozenset[TargetKey] | None = None
 
     def serves(self, definition: Definition) -> bool:
-        """May runs of this definition begin here?"""
+        """Return whether runs of this definition can start here."""
         if self.queues is not None and definition.queue not in self.queues:
             return False
         return self.targets is None or definition.target.key in self.targets
@@ -33,7 +33,7 @@ class SlotPool:
 
 @dataclass(frozen=True, slots=True)
 class RunningRun:
-    """A run that is not final when the stretch begins: of which schedule, how it stands, and since when it runs."""
+    """A run that is active when the simulation starts."""
 
     schedule: str
     status: Status
@@ -44,7 +44,7 @@ class RunningRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """All that is known beforehand; `durations` are in microseconds, one for each schedule, other instants seconds."""
+    """The input of a simulation; `durations` are in microseconds, one per schedule, instants in seconds."""
 
     schedules: Sequence[Schedule]
     durations: Sequence[int]
@@ -55,12 +55,12 @@ class Scenario:
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     successes: Mapping[str, int] = field(default_factory=dict)
     going: Sequence[RunningRun] = ()
-    # In order and apart: nothing plans, starts or ends from the first instant to before the second.
+    # Sorted and disjoint: nothing plans, starts or ends from the first instant (inclusive) to the second (exclusive).
     outages: Sequence[tuple[int, int]] = ()
 
 
 class SimulatedRun:
-    """A run that is not final, and has not begun or must be found again."""
+    """A run that is not final and is tracked individually."""
 
     __slots__ = (
         "available",
@@ -89,5 +89,5 @@ class SimulatedRun:
         self.over = False
         self.in_line = False
         self.pool = 0
-        # How often it began; an end counts only if it is that of the last time.
+        # Number of starts; an end event counts only if it belongs to the last start.
         self.tries = 0

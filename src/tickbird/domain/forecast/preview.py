@@ -1,4 +1,4 @@
-"""What a definition would do: its next ticks, in words, and what a person should know before it is made."""
+"""Preview of a definition: its next ticks, a description, and warnings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.triggers.dst_notes import notes
 
 MAX_TICKS = 10_000
-# Closer to the end of the calendar, a spread or the offset of a zone would lead out of it.
+# Closer to the maximum date, a spread or a zone offset would overflow.
 _LATEST = LAST_SECOND - 8 * DAY
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewedTick:
-    """A tick that would come: on the grid, on the clock of its zone, when it would be due, and why it would not run."""
+    """A coming tick: its instant, local time, due time, and the reason if it would be skipped."""
 
     scheduled_for: datetime
     local: datetime
@@ -33,7 +33,7 @@ class PreviewedTick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The next ticks of a definition after an instant, in words, with what is unusual and what else goes on then."""
+    """The next ticks of a definition after an instant, with warnings and the load of other schedules."""
 
     definition: Definition
     after: datetime
@@ -43,19 +43,19 @@ class Preview:
 
     @property
     def trigger_description(self) -> str:
-        """The trigger in words."""
+        """A description of the trigger."""
         return self.definition.trigger.describe()
 
     @property
     def zone(self) -> str:
-        """The zone on whose clock its ticks are told."""
+        """The time zone of `local`."""
         return self.definition.trigger.tz
 
 
 def preview(
     definition: Definition, after: int, count: int = 10, *, namespace: str = "default", name: str | None = None
 ) -> Preview:
-    """The next ticks of a definition as a schedule of this name would have them."""
+    """Preview the next ticks of a definition for a schedule of this name."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_TICKS:
         raise InvalidError(f"count: must be a whole number from 1 to {MAX_TICKS}.", field="count")
     trigger, grid = definition.trigger, definition.grid
@@ -68,13 +68,13 @@ def preview(
         skipped = "calendar" if grid.excludes(tick) else "shadow" if definition.shadow else None
         left = left if left is None or skipped else left - 1
         at = to_datetime(tick)
-        said = notes(trigger, last, tick)
-        ticks.append(PreviewedTick(at, at.astimezone(local), to_datetime(tick + offset), skipped, said))
+        texts = notes(trigger, last, tick)
+        ticks.append(PreviewedTick(at, at.astimezone(local), to_datetime(tick + offset), skipped, texts))
         last = tick
-    told = list(definition_warnings(definition, after))
+    warnings = list(definition_warnings(definition, after))
     if definition.spread and name is None:
         width = duration_text(definition.spread)
-        told.append(
-            DefinitionWarning("spread", f"each tick is due within {width}; how late exactly depends on the name")
+        warnings.append(
+            DefinitionWarning("spread", f"each tick is delayed by less than {width}; the delay depends on the name")
         )
-    return Preview(definition=definition, after=to_datetime(after), ticks=ticks, warnings=told)
+    return Preview(definition=definition, after=to_datetime(after), ticks=ticks, warnings=warnings)

@@ -1,9 +1,9 @@
-"""Playing a stretch of time ahead: ticks come due, runs wait for slots, take their time, end, and release others.
+"""Simulation: ticks become due, runs wait for slots, run for their duration, end, and release others.
 
-What becomes of a tick is the planner's to decide. Nearly all are on time, with nothing moved, skipped or depended on:
-those are decided here by the same few rules, since a month has millions of them; all others go through `plan`. Instants
-are whole microseconds since the epoch; at one instant runs end first, then those too late to start go, then ticks are
-decided, then runs start. A run that a newer one replaces ends at once; every other one ends well, after its duration.
+The planner decides ticks. Nearly all ticks are punctual, without overrides, skips or dependencies. A month has millions
+of them, so the simulator decides these by the same few rules; all others go through `plan`. Instants are whole
+microseconds since the epoch. At one instant, runs end first, then late runs are cancelled, then ticks are decided, then
+runs start. A replaced run ends at once; every other run succeeds after its duration.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.schedule import Schedule
 
-# About so many ticks are laid out at a time, so that a month of them need not be kept.
-_LAID_OUT: Final = 200_000
+# Approximate number of ticks that are generated at a time, which limits memory.
+_BATCH_TICKS: Final = 200_000
 
 
 class Simulator(Slots):
-    """Plays a stage once; what happens is counted by its tally."""
+    """Simulates a scenario once; `tally` collects the statistics."""
 
     def play(self, counted: Callable[[int, int], None] | None = None, total: int = 0) -> ForecastStats:
-        """From the first instant to the last; `counted` is told of how many ticks of all, from time to time."""
+        """Run the simulation; `counted` gets the number of simulated ticks and the total from time to time."""
         for start, end in self.stage.outages:
             self._push(start * MICROS, DOWN, end)
             self._push(end * MICROS, UP, 0)
         self._set_off()
         self._begin()
         span = max(1, self.stage.end - self.stage.start)
-        step = max(1, span * _LAID_OUT // max(1, total)) if total else 3_600
+        step = max(1, span * _BATCH_TICKS // max(1, total)) if total else 3_600
         after = self.stage.start - 1
         while after < self.stage.end - 1:
             until = min(self.stage.end - 1, after + step)
@@ -52,88 +52,88 @@ class Simulator(Slots):
         return self.tally
 
     def _set_off(self) -> None:
-        """The schedules as they stand when the stretch begins."""
+        """Initialize the schedules and the active runs."""
         self.special: set[int] = set()
-        for place, schedule in enumerate(self.schedules):
+        for index, schedule in enumerate(self.schedules):
             if schedule.definition is None or schedule.state not in ("active", "paused"):
-                self.reached[place] = NEVER
+                self.reached[index] = NEVER
                 continue
             if schedule.cursor.planned_until is not None:
-                self.reached[place] = schedule.cursor.planned_until
+                self.reached[index] = schedule.cursor.planned_until
             if not self._is_ordinary(schedule):
-                self.special.add(place)
-        for each in self.stage.going:
-            found = self.by_name.get(each.schedule)
-            if found is not None and self.reached[found] != NEVER:
-                self._take_over(found, each)
+                self.special.add(index)
+        for active in self.stage.going:
+            at = self.by_name.get(active.schedule)
+            if at is not None and self.reached[at] != NEVER:
+                self._take_over(at, active)
 
-    def _take_over(self, place: int, going: RunningRun) -> None:
-        run = self._new(place, going.due_at, None, going.status, going.origin)
+    def _take_over(self, index: int, going: RunningRun) -> None:
+        run = self._new(index, going.due_at, None, going.status, going.origin)
         if going.status == "queued":
             self.fresh.append(run)
         elif going.status == "running":
             elapsed = 0 if going.started_at is None else self.start - going.started_at * MICROS
-            serving = (pool for pool in self.serving[self.lane[place]] if self.free[pool] > 0)
+            serving = (pool for pool in self.serving[self.lane[index]] if self.free[pool] > 0)
             run.pool = next(serving, len(self.free) - 1)
             self.free[run.pool] -= 1
             run.tries = 1
-            self.tally.took_over(self.queue[place])
-            self._push_run(self.start + max(1, self.stage.durations[place] - elapsed), END, run)
+            self.tally.took_over(self.queue[index])
+            self._push_run(self.start + max(1, self.stage.durations[index] - elapsed), END, run)
 
     def _begin(self) -> None:
-        """What is late already, or was never planned, is decided at once."""
+        """Decide at once what is already late or was never planned."""
         now = self.start
-        for place, schedule in enumerate(self.schedules):
-            if self.reached[place] == NEVER:
+        for index, schedule in enumerate(self.schedules):
+            if self.reached[index] == NEVER:
                 continue
             look = schedule.cursor.next_run_at
-            if place in self.special or (look is not None and look < self.stage.start):
-                self._plan(place, now)
-        for place, number in enumerate(self.waiting):
+            if index in self.special or (look is not None and look < self.stage.start):
+                self._plan(index, now)
+        for index, number in enumerate(self.waiting):
             if number:
-                self._release({place}, self.keys[place], now)
+                self._release({index}, self.keys[index], now)
         first = self.stage.start - 1
         self.fed = [max(reached, first - offset) for reached, offset in zip(self.reached, self.offsets, strict=True)]
         self._start_runs(now)
 
     def _is_ordinary(self, schedule: Schedule) -> bool:
-        """Do its ticks come as the grid has them?"""
+        """Return whether all its ticks follow the grid, without overrides."""
         cursor = schedule.cursor
         plain = cursor.planned_until is not None and cursor.skip_until is None and not cursor.tick_overrides
         return schedule.state == "active" and plain
 
     def _laid_out(self, until: int) -> list[int]:
-        """What is due up to this second, in order: the second and the schedule's place in one number."""
+        """Return the due ticks up to this second, sorted; each is the second and the schedule's index in one number."""
         bits = self.bits
         feed: list[int] = []
         shared: dict[object, list[int]] = {}
-        for place in sorted(self.special):
-            if self._is_ordinary(self.schedules[place]):
-                self.special.discard(place)
-                self.fed[place] = self.reached[place]
-        for place, definition in enumerate(self.definitions):
-            if definition is None or self.reached[place] == NEVER or place in self.special:
+        for index in sorted(self.special):
+            if self._is_ordinary(self.schedules[index]):
+                self.special.discard(index)
+                self.fed[index] = self.reached[index]
+        for index, definition in enumerate(self.definitions):
+            if definition is None or self.reached[index] == NEVER or index in self.special:
                 continue
-            offset, after = self.offsets[place], self.fed[place]
+            offset, after = self.offsets[index], self.fed[index]
             last = until - offset
             if after >= last:
                 continue
-            key: object = place
+            key: object = index
             if definition.roll == "skip":
                 key = definition.trigger, definition.start_at, definition.end_at, after, last
             ticks = shared.get(key)
             if ticks is None:
                 ticks = shared[key] = list(definition.grid.walk(after, last))
-            self.fed[place] = last
+            self.fed[index] = last
             if offset:
-                feed += [(tick + offset) << bits | place for tick in ticks]
+                feed += [(tick + offset) << bits | index for tick in ticks]
             else:
-                feed += [tick << bits | place for tick in ticks]
+                feed += [tick << bits | index for tick in ticks]
         feed.sort()
         return feed
 
     def _play_ticks(self, feed: Sequence[int]) -> None:
-        """Ticks in order, and whatever happens between them."""
+        """Process ticks in order, and the events between them."""
         bits, tally, begun = self.bits, self.tally, self.begun
         mask = (1 << bits) - 1
         reached, offsets, live, running = self.reached, self.offsets, self.live, self.running
@@ -142,7 +142,7 @@ class Simulator(Slots):
         definitions = self.definitions
         second, now, seen = -1, 0, 0
         for entry in feed:
-            due, place = entry >> bits, entry & mask
+            due, index = entry >> bits, entry & mask
             if due != second:
                 if second >= 0:
                     if begun or self.fresh or self.freed:
@@ -150,57 +150,57 @@ class Simulator(Slots):
                     tally.ticks(second, seen)
                 second, now, seen = due, due * MICROS, 0
                 self._until(now)
-            tick = due - offsets[place]
-            if made[place] >= limit[place]:
+            tick = due - offsets[index]
+            if made[index] >= limit[index]:
                 continue
-            if tick <= reached[place]:
-                # Decided at this very instant, when an outage ended.
-                seen += reached[place] != NEVER
+            if tick <= reached[index]:
+                # Decided at this instant already, because an outage ended.
+                seen += reached[index] != NEVER
                 continue
             seen += 1
             if self.down_until:
-                self.missed.add(place)
+                self.missed.add(index)
                 continue
-            code = rule[place]
-            if not code or lines[place]:
-                self._plan(place, now, ordinary=True)
+            code = rule[index]
+            if not code or lines[index]:
+                self._plan(index, now, ordinary=True)
                 continue
-            if not_all[place]:
-                definition = definitions[place]
+            if not_all[index]:
+                definition = definitions[index]
                 assert definition is not None
                 excluded = definition.grid.excludes(tick)
                 if excluded or definition.shadow:
-                    reached[place] = tick
-                    tally.skip(place, "calendar" if excluded else "shadow", 1)
+                    reached[index] = tick
+                    tally.skip(index, "calendar" if excluded else "shadow", 1)
                     continue
-            active = running[place]
-            if live[place]:
-                active += len(live[place])
-            if active >= crowd[place]:
-                if active >= maximum[place]:
+            active = running[index]
+            if live[index]:
+                active += len(live[index])
+            if active >= crowd[index]:
+                if active >= maximum[index]:
                     if code == 4:
-                        self._plan(place, now, ordinary=True)
+                        self._plan(index, now, ordinary=True)
                         continue
                     tally.overlaps += 1
-                    reached[place] = tick
-                    if code == 2 or self.waiting[place]:
-                        tally.skip(place, "overlap", 1)
+                    reached[index] = tick
+                    if code == 2 or self.waiting[index]:
+                        tally.skip(index, "overlap", 1)
                     else:
-                        self._add(place, due, "schedule", "waiting")
+                        self._add(index, due, "schedule", "waiting")
                     continue
                 tally.overlaps += 1
-            reached[place] = tick
-            if nameless[place]:
-                made[place] += 1
-                begun.append(place)
+            reached[index] = tick
+            if nameless[index]:
+                made[index] += 1
+                begun.append(index)
             else:
-                self._add(place, due, "schedule", "queued")
+                self._add(index, due, "schedule", "queued")
         if second >= 0:
             self._start_runs(now)
             tally.ticks(second, seen)
 
     def _until(self, now: int) -> None:
-        """All that happens up to this instant; but for what begins at it, since its ticks come first."""
+        """Process all events up to this instant, except the starts at it, because its ticks come first."""
         ends, events, tally, free = self.ends, self.events, self.tally, self.free
         running, waiting, queue = self.running, self.waiting, self.queue
         bits, shift = self.bits, self.shift
@@ -209,23 +209,23 @@ class Simulator(Slots):
             bound = now + 1 << shift
             if events and events[0][0] < now:
                 bound = events[0][0] + 1 << shift
-            # While nobody stands in line, it does not matter when within this time a slot was left.
+            # While no run is queued, the exact time at which a slot was released does not matter.
             crowded = bool(self.in_line or self.fresh)
             at = -1
             while ends and ends[0] < bound:
                 entry = heappop(ends)
-                place = entry & places
+                index = entry & places
                 if entry >= tally.hour_ends:
                     tally.reach(entry >> shift)
-                running[place] -= 1
+                running[index] -= 1
                 free[entry >> bits & pools] += 1
                 tally.busy -= 1
-                tally.queue_busy[queue[place]] -= 1
-                if crowded or waiting[place]:
+                tally.queue_busy[queue[index]] -= 1
+                if crowded or waiting[index]:
                     at, crowded, self.freed = entry >> shift, True, True
                     bound = at + 1 << shift
-                    if waiting[place]:
-                        self._release({place}, None, at)
+                    if waiting[index]:
+                        self._release({index}, None, at)
             if at < 0:
                 if not events or events[0][0] > now:
                     return
@@ -239,7 +239,7 @@ class Simulator(Slots):
         now, kind, _, what, tries = event
         if kind == END:
             assert isinstance(what, SimulatedRun)
-            # Not if it was replaced or lost meanwhile.
+            # Ignore the event if the run was replaced or lost in the meantime.
             if not what.over and what.tries == tries and what.status == "running" and not self.down_until:
                 self._end(what, now, succeeded=True)
         elif kind == TOO_LATE:
@@ -261,7 +261,7 @@ class Simulator(Slots):
             self.freed = True
 
     def _go_down(self, until: int, now: int) -> None:
-        """An outage begins: whatever runs is lost."""
+        """Start an outage: all running runs are lost."""
         self.down_until = until
         for entry in self.ends:
             run = self._new(entry & (1 << self.bits) - 1, 0, None, "running", "schedule")
@@ -274,13 +274,13 @@ class Simulator(Slots):
             self.free[run.pool] += 1
 
     def _come_back(self, now: int) -> None:
-        """After an outage: lost runs begin anew or fail, others may be too late, what was missed is planned."""
+        """End an outage: restart or fail lost runs, cancel late ones, and plan the missed ticks."""
         self.down_until = 0
         for run in self.lost:
             definition = self.definitions[run.index]
             assert definition is not None
             self.tally.lost += 1
-            # It has begun once, so that it cannot be too late for that.
+            # It has started once, so it can no longer be too late to start.
             run.status, run.available, run.start_by = "queued", now, None
             if run.tries > definition.crash_limit:
                 self.tally.cancel(run.index, "lost")
@@ -290,93 +290,93 @@ class Simulator(Slots):
         self.lost = []
         for run in [run for live in self.live for run in live]:
             self._give_up(run, now)
-        for place in sorted(self.missed | self.special):
-            self._plan(place, now, ordinary=place not in self.special)
+        for index in sorted(self.missed | self.special):
+            self._plan(index, now, ordinary=index not in self.special)
         self.missed.clear()
         self.freed = True
 
-    def _plan(self, place: int, now: int, *, ordinary: bool = False) -> None:
-        """Let the planner decide all that is due of a schedule; `ordinary`: its ticks are counted already."""
+    def _plan(self, index: int, now: int, *, ordinary: bool = False) -> None:
+        """Let the planner decide all due ticks of a schedule; `ordinary`: its ticks are already counted."""
         while True:
-            schedule = self._current(place)
-            crowded = self.running[place] + len(self.live[place]) >= self.crowd[place]
+            schedule = self._current(index)
+            crowded = self.running[index] + len(self.live[index]) >= self.crowd[index]
             try:
-                decided = plan(schedule, self._facts(place, schedule), now / MICROS)
+                decided = plan(schedule, self._facts(index, schedule), now / MICROS)
             except Exception as error:  # noqa: BLE001 - such a schedule is parked when its tick comes
                 decided = park(schedule, str(error))
             overlapping = sum(skip.count for skip in decided.skips if skip.reason == "overlap")
             self.tally.overlaps += max(overlapping, crowded and bool(decided.runs or decided.skips))
-            self._carry_out(place, schedule, decided, now, ordinary=ordinary)
+            self._carry_out(index, schedule, decided, now, ordinary=ordinary)
             look = decided.cursor.next_run_at
             if look is None or look * MICROS > now or decided.state != "active":
                 break
-        if place in self.special and look is not None:
-            self._push(look * MICROS, LOOK, place)
+        if index in self.special and look is not None:
+            self._push(look * MICROS, LOOK, index)
 
-    def _current(self, place: int) -> Schedule:
-        schedule, reached = self.schedules[place], self.reached[place]
+    def _current(self, index: int) -> Schedule:
+        schedule, reached = self.schedules[index], self.reached[index]
         until = None if reached == -NEVER else reached
         return replace(
-            schedule, cursor=replace(schedule.cursor, planned_until=until, runs_planned=self.runs_planned[place])
+            schedule, cursor=replace(schedule.cursor, planned_until=until, runs_planned=self.runs_planned[index])
         )
 
-    def _facts(self, place: int, schedule: Schedule) -> Facts:
+    def _facts(self, index: int, schedule: Schedule) -> Facts:
         definition = schedule.definition
         assert definition is not None
-        nameless = [ActiveRun(MANY + number, "running", "schedule") for number in range(self.running[place])]
-        live = (ActiveRun(run.id, run.status, run.origin, None, bool(run.awaits)) for run in self.live[place])
+        nameless = [ActiveRun(MANY + number, "running", "schedule") for number in range(self.running[index])]
+        live = (ActiveRun(run.id, run.status, run.origin, None, bool(run.awaits)) for run in self.live[index])
         active = (*nameless, *live)
         successes = {
-            each.schedule: LastSuccess(other + 1, self.last_success[other])
-            for each in definition.depends_on
-            if (other := self.by_name.get(each.schedule)) is not None
+            dependency.schedule: LastSuccess(other + 1, self.last_success[other])
+            for dependency in definition.depends_on
+            if (other := self.by_name.get(dependency.schedule)) is not None
         }
-        return Facts(active, held=place in self.held, successes=successes)
+        return Facts(active, held=index in self.held, successes=successes)
 
-    def _carry_out(self, place: int, schedule: Schedule, decided: Plan, now: int, *, ordinary: bool) -> None:
+    def _carry_out(self, index: int, schedule: Schedule, decided: Plan, now: int, *, ordinary: bool) -> None:
         tally = self.tally
         if decided.cursor.planned_until is not None:
-            self.reached[place] = decided.cursor.planned_until
-        self.schedules[place] = apply_plan(schedule, decided)
+            self.reached[index] = decided.cursor.planned_until
+        self.schedules[index] = apply_plan(schedule, decided)
         if decided.state in ("ended", "parked"):
-            self.reached[place] = NEVER
+            self.reached[index] = NEVER
         for skip in decided.skips:
-            # What came due before the stretch is not counted in it.
-            first = max(skip.first, self.stage.start - self.offsets[place])
+            # Ticks that were due before the simulation are not counted.
+            first = max(skip.first, self.stage.start - self.offsets[index])
             number = skip.count if first == skip.first else schedule.grid.count(first - 1, skip.last)
-            tally.skip(place, skip.reason, number)
+            tally.skip(index, skip.reason, number)
             if not ordinary:
                 for tick in schedule.grid.walk(first - 1, skip.last):
-                    tally.ticks(tick + self.offsets[place], 1)
-        numbers = {run.id: run for run in self.live[place]}
-        for made, behind in zip(decided.runs, self._deferred_until(place, decided.runs, now), strict=True):
-            assert made.due_at is not None
+                    tally.ticks(tick + self.offsets[index], 1)
+        numbers = {run.id: run for run in self.live[index]}
+        for planned, deferred in zip(decided.runs, self._deferred_until(index, decided.runs, now), strict=True):
+            assert planned.due_at is not None
             if not ordinary:
-                tally.ticks(made.due_at, 1)
-            if made.held:
-                self.held.add(place)
-                self.runs_planned[place] += 1
+                tally.ticks(planned.due_at, 1)
+            if planned.held:
+                self.held.add(index)
+                self.runs_planned[index] += 1
                 tally.held += 1
                 continue
-            run = self._add(place, made.due_at, made.origin, made.status, made.awaits)
-            run.available = max(run.available, behind)
+            run = self._add(index, planned.due_at, planned.origin, planned.status, planned.awaits)
+            run.available = max(run.available, deferred)
         for run_id in (*decided.cancel, *decided.stop):
-            tally.cancel(place, "replaced")
+            tally.cancel(index, "replaced")
             self._end(numbers[run_id], now, succeeded=False)
         if decided.cancel:
             self.fresh[:] = [run for run in self.fresh if not run.over]
 
-    def _deferred_until(self, place: int, runs: Sequence[PlannedRun], now: int) -> Iterator[int]:
-        """Until when the runs that one look makes stand behind the line of their queue."""
-        definition = self.definitions[place]
+    def _deferred_until(self, index: int, runs: Sequence[PlannedRun], now: int) -> Iterator[int]:
+        """Yield until when fairness defers the runs of one planner pass."""
+        definition = self.definitions[index]
         assert definition is not None
         if definition.overlap != "allow" or not runs:
             yield from (0 for _ in runs)
             return
         minute = now // MICROS // MINUTE
         queued = [run for run in runs if run.status == "queued"]
-        behind, self.lines[place] = stagger(self.lines[place], minute, (run.origin == "schedule" for run in queued))
-        if self.lines[place] <= minute:
-            self.lines[place] = 0
-        ends = iter(behind)
+        deferred, self.lines[index] = stagger(self.lines[index], minute, (run.origin == "schedule" for run in queued))
+        if self.lines[index] <= minute:
+            self.lines[index] = 0
+        ends = iter(deferred)
         yield from (next(ends) * MINUTE * MICROS if run.status == "queued" else 0 for run in runs)

@@ -67,11 +67,11 @@ def count_by_slot(definition: Definition, edges: Sequence[int]) -> list[int]:
 
 
 def count_running_ticks(definition: Definition, after: int, until: int) -> int:
-    """The ticks of (after, until] that run; one that several triggers of the schedule share is one."""
+    """Count the ticks of (after, until] that run; equal instants of several triggers are one tick."""
     if definition.shadow or after >= until:
         return 0
     if definition.exclude or definition.calendars:
-        return sum(each.count for each in definition.grid.segments(after, until) if not each.excluded)
+        return sum(segment.count for segment in definition.grid.segments(after, until) if not segment.excluded)
     return definition.grid.count(after, until)
 
 

@@ -1,4 +1,4 @@
-"""How much is to come in the next days, hour by hour: equal triggers are counted once, for all who have them."""
+"""Load of the coming days, hour by hour. Equal triggers are counted once for all schedules that share them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 HOURS: Final = 7 * 24
-# What ticks more often is counted by the hour and told as if it were even within one.
+# A trigger with more ticks is counted per hour and assumed even within the hour.
 _MAX_ENUMERATED: Final = 3_000
-# Names that are told of a group, and groups that are told of an hour.
+# Maximum of names per group, and of groups per hour.
 _NAMED: Final = 5
 _MAX_NAMES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerShare:
-    """What schedules of one trigger add to an hour: so many of them, their ticks together, and some of their names."""
+    """The share of one trigger in an hour: its schedules, their total ticks, and some of their names."""
 
     trigger: str
     schedules: int
@@ -37,7 +37,7 @@ class TriggerShare:
 
 @dataclass(frozen=True, slots=True)
 class HourLoad:
-    """One hour: its ticks, how many slots they keep busy on average, and the fullest minute; shares, largest first."""
+    """One hour: its ticks, the average of busy slots, and the busiest minute; shares are sorted, largest first."""
 
     at: datetime
     ticks: int
@@ -49,29 +49,31 @@ class HourLoad:
 
 @dataclass(frozen=True, slots=True)
 class WeekLoad:
-    """Hour by hour from the beginning of one; the ticks of each minute; and of how many schedules that is told."""
+    """The load by hour, aligned to the clock, the ticks by minute, and the number of schedules."""
 
     hours: Sequence[HourLoad]
     minutes: Sequence[int]
     schedules: int
     unreadable: int
-    # Seconds that were taken for runs of schedules that have not succeeded yet.
+    # Seconds that were assumed for schedules without a successful run.
     assumed: float
 
     def quiet_minutes(self, hour: int, maximum: int = 5) -> Sequence[int]:
-        """The minutes of an hour with the fewest ticks: where others would stand in nobody's way."""
+        """Return the minutes of an hour with the fewest ticks, as places for other schedules."""
         ticks = self.minutes[hour * 60 : hour * 60 + 60]
         return sorted(range(len(ticks)), key=lambda minute: (ticks[minute], minute))[:maximum]
 
     def quiet_hours(self, hour: int, maximum: int = 3) -> Sequence[int]:
-        """The hours within half a day of an hour that have least to do, nearest first of equal ones."""
-        near = [one for one in range(max(0, hour - 12), min(len(self.hours), hour + 13)) if one != hour]
-        return sorted(near, key=lambda one: (self.hours[one].busy, self.hours[one].ticks, abs(one - hour)))[:maximum]
+        """Return the hours with the lowest load within 12 hours of an hour; nearest first if equal."""
+        near = [other for other in range(max(0, hour - 12), min(len(self.hours), hour + 13)) if other != hour]
+        return sorted(near, key=lambda other: (self.hours[other].busy, self.hours[other].ticks, abs(other - hour)))[
+            :maximum
+        ]
 
 
 @dataclass(slots=True)
 class _Group:
-    """Schedules with the same ticks and the same place in their spread, to the minute."""
+    """Schedules with the same ticks and, to the minute, the same spread offset."""
 
     definition: str
     offset: int
@@ -82,7 +84,7 @@ class _Group:
 
 
 class WeekLoadCounter:
-    """Takes schedules page by page, then counts; the work grows with different triggers, hardly with schedules."""
+    """Collects schedules page by page, then counts; the cost grows with distinct triggers, not with schedules."""
 
     def __init__(self, namespace: str, now: datetime, hours: int = HOURS) -> None:
         self._namespace = namespace
@@ -93,7 +95,7 @@ class WeekLoadCounter:
         self._unreadable = 0
 
     def add(self, rows: Iterable[LoadRow]) -> None:
-        """Take active schedules into account."""
+        """Add active schedules."""
         for row in rows:
             definition = self._definition(row.definition)
             if definition is None:
@@ -116,12 +118,11 @@ class WeekLoadCounter:
         if text not in self._read:
             try:
                 self._read[text] = decode_definition(json.loads(text))
-            except Exception:  # noqa: BLE001 - an error in one row must not concern another
+            except Exception:  # noqa: BLE001 - an error in one row must not affect others
                 self._read[text] = None
         return self._read[text]
 
     def week(self) -> WeekLoad:
-        """The load of what was added."""
         known = sum(group.known for group in self._groups.values())
         assumed = sum(group.seconds for group in self._groups.values()) / known if known else 0.0
         minutes = array("q", bytes(8 * self._hours * 60))
@@ -140,12 +141,12 @@ class WeekLoadCounter:
                     definition.trigger.describe(), group.schedules, total, total * seconds / HOUR, group.names
                 )
                 shares[hour].setdefault(group.definition, []).append(share)
-        hours = [self._hour(hour, minutes, found) for hour, found in enumerate(shares)]
+        hours = [self._hour(hour, minutes, by_trigger) for hour, by_trigger in enumerate(shares)]
         number = sum(group.schedules for group in self._groups.values())
         return WeekLoad(hours, minutes, number, self._unreadable, assumed)
 
     def _ticks(self, definition: Definition) -> dict[int, int] | list[int]:
-        """Ticks by minute of the grid, from as long before as a spread may move them; by hour where there are many."""
+        """Return ticks by minute of the grid, starting early by the spread; by hour if there are many."""
         first, end = self._start - definition.spread, self._start + self._hours * HOUR
         if count_running_ticks(definition, first - 1, end - 1) > _MAX_ENUMERATED:
             return count_by_slot(definition, range(self._start, end + 1, HOUR))
@@ -154,28 +155,28 @@ class WeekLoadCounter:
         return Counter((tick - self._start) // MINUTE for tick in ticks)
 
     def _spread_over(self, ticks: dict[int, int] | list[int], group: _Group, minutes: array[int]) -> dict[int, int]:
-        """Add a group to the minutes; its ticks by hour, of one of its schedules."""
+        """Add a group to `minutes`; return the ticks per hour of one of its schedules."""
         hourly: dict[int, int] = {}
         if isinstance(ticks, list):
             for hour, number in enumerate(ticks):
                 if number:
                     hourly[hour] = number
-                    each, rest = divmod(number * group.schedules, 60)
+                    share, rest = divmod(number * group.schedules, 60)
                     for minute in range(60):
-                        minutes[hour * 60 + minute] += each + (minute < rest)
+                        minutes[hour * 60 + minute] += share + (minute < rest)
             return hourly
-        for place, number in ticks.items():
-            moved = place + group.offset // MINUTE
+        for minute, number in ticks.items():
+            moved = minute + group.offset // MINUTE
             if 0 <= moved < len(minutes):
                 minutes[moved] += number * group.schedules
                 hourly[moved // 60] = hourly.get(moved // 60, 0) + number
         return hourly
 
-    def _hour(self, hour: int, minutes: array[int], found: dict[str, list[TriggerShare]]) -> HourLoad:
+    def _hour(self, hour: int, minutes: array[int], by_trigger: dict[str, list[TriggerShare]]) -> HourLoad:
         start = self._start + hour * HOUR
         of_hour = minutes[hour * 60 : hour * 60 + 60]
-        fullest = max(range(60), key=lambda minute: (of_hour[minute], -minute))
-        # Groups of one trigger that differ in their spread are one share.
+        busiest = max(range(60), key=lambda minute: (of_hour[minute], -minute))
+        # Groups of one trigger with different spread offsets are one share.
         shares = [
             TriggerShare(
                 parts[0].trigger,
@@ -184,14 +185,14 @@ class WeekLoadCounter:
                 sum(part.busy for part in parts),
                 [name for part in parts for name in part.names][:_NAMED],
             )
-            for parts in found.values()
+            for parts in by_trigger.values()
         ]
         shares.sort(key=lambda share: (-share.busy, -share.ticks, share.names))
         return HourLoad(
             at=to_datetime(start),
             ticks=sum(of_hour),
             busy=sum(share.busy for share in shares),
-            peak_at=to_datetime(start + fullest * MINUTE),
-            peak=of_hour[fullest],
+            peak_at=to_datetime(start + busiest * MINUTE),
+            peak=of_hour[busiest],
             shares=shares[:_MAX_NAMES],
         )
