@@ -15,42 +15,42 @@ from tickbird.domain.time.zone_data import MovedSchedule
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDecision:
-    """A schedule as it stood, what was decided about it, and the definition its runs and skips go by."""
+    """A schedule before its plan, the plan, and the definition of its runs and skips."""
 
     schedule: Schedule
     plan: Plan
     definition: Definition | None
     last_skip_id: int | None = None
-    # Who asked for the runs of this plan; None when the planner decided alone.
+    # Who requested the runs of this plan; None if the planner decided alone.
     actor: str | None = None
-    # The concurrency keys of the schedule's active runs, where those are held.
+    # The concurrency keys of which the schedule's active runs hold slots.
     held_keys: frozenset[str] = frozenset()
-    # A person has edited it, by a command or by plain SQL.
+    # Whether it was edited, by a command or by plain SQL.
     edited: bool = False
-    # How other zone rules moved its next look.
+    # How other time zone data moved its next planner pass.
     moved: MovedSchedule | None = None
 
     @property
     def changes_schedule(self) -> bool:
-        """Must the schedule's own row be written, and not only its cursor?"""
+        """Whether the schedule's row must be written in addition to its cursor."""
         before, after = self.schedule, self.plan
         return after.state == "parked" or (after.pause, after.error) != (before.pause, before.error)
 
 
 def keys_needed(batch: Iterable[ScheduleDecision]) -> set[Key]:
-    """The concurrency keys that these plans have to do with."""
-    wanted: set[Key] = set()
+    """Return the concurrency keys of these plans."""
+    keys: set[Key] = set()
     for decided in batch:
-        wanted |= {(decided.schedule.namespace, key) for key in decided.held_keys}
+        keys |= {(decided.schedule.namespace, key) for key in decided.held_keys}
         definition = decided.definition
         if definition is not None and definition.concurrency_key is not None:
-            found = {definition.key(run.payload) for run in decided.plan.runs}
-            wanted |= {(decided.schedule.namespace, key) for key in found if key is not None}
-    return wanted
+            run_keys = {definition.key(run.payload) for run in decided.plan.runs}
+            keys |= {(decided.schedule.namespace, key) for key in run_keys if key is not None}
+    return keys
 
 
 def admit(batch: Sequence[ScheduleDecision], free_slots: MutableMapping[Key, int]) -> list[ScheduleDecision]:
-    """The same plans, with those runs waiting whose key has no free slot left; the slots are used up."""
+    """Return the plans with runs waiting if their key has no free slot; decrements `free_slots`."""
     return [_admit(decided, free_slots) if _is_keyed(decided) else decided for decided in batch]
 
 
@@ -72,7 +72,7 @@ def _admit(decided: ScheduleDecision, free_slots: MutableMapping[Key, int]) -> S
 
 
 def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
-    """The schedules whose new runs may have to be deferred in their queue."""
+    """Return the ids of schedules whose new runs may be deferred in their queue."""
     return [
         decided.schedule.id
         for decided in batch
@@ -83,9 +83,9 @@ def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
 def defer(
     batch: Iterable[ScheduleDecision], lines: Mapping[int, int], minute: int
 ) -> tuple[list[ScheduleDecision], dict[int, int]]:
-    """The same plans, with queued runs deferred behind what each schedule in `lines` made before; the longer lines."""
+    """Return the plans with queued runs deferred after earlier runs of their schedule, and the changed lines."""
     deferred: list[ScheduleDecision] = []
-    longer: dict[int, int] = {}
+    changed: dict[int, int] = {}
     for decided in batch:
         schedule_id = decided.schedule.id
         if schedule_id in lines:
@@ -93,11 +93,11 @@ def defer(
             queued = [run for run in decided.plan.runs if run.status == "queued"]
             until, last = stagger(line, minute, (run.origin == "schedule" for run in queued))
             if last != line:
-                longer[schedule_id] = last
+                changed[schedule_id] = last
             if any(until):
                 decided = _deferred(decided, until)  # noqa: PLW2901 - the same decision
         deferred.append(decided)
-    return deferred, longer
+    return deferred, changed
 
 
 def _deferred(decided: ScheduleDecision, until: Iterable[int]) -> ScheduleDecision:

@@ -1,4 +1,4 @@
-"""A backfill: runs of ticks that were decided before and have no run, made because a person asked for them."""
+"""Backfills: runs of decided ticks without a run, created on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import to_datetime
 Order = Literal["oldest", "newest"]
 
 MAX_RUNS = 10_000
-# Ticks are looked at one by one only where all but so many can have a run already; more are only counted.
+# Maximum of ticks that may already have a run; beyond it, ticks are counted but not examined.
 MAX_EXISTING = 100_000
 MAX_CONCURRENCY = 1_000
 MAX_SHOWN = 1_000
@@ -27,7 +27,7 @@ MAX_RANGE = 100 * 366 * 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBackfill:
-    """What a person asks for: the ticks from `first` to `last`, both included, in whole seconds since the epoch."""
+    """A requested backfill: the ticks from `first` to `last`, inclusive, in whole seconds since the epoch."""
 
     actor: str
     first: int
@@ -36,7 +36,7 @@ class NewBackfill:
     order: Order = "oldest"
     payload: Mapping[str, Any] | None = None
     note: str = ""
-    # When given, the schedule must still be at it.
+    # The expected revision of the schedule; None: any.
     revision: int | None = None
 
     def __post_init__(self) -> None:
@@ -54,39 +54,38 @@ class NewBackfill:
             )
         if self.first > self.last:
             raise InvalidError(
-                f"first: {_iso(self.first)} lies after last, {_iso(self.last)};",
+                f"first: {_iso(self.first)} is after last, {_iso(self.last)}.",
                 field="first",
-                hint="give the earlier instant first.",
+                hint="Give the earlier instant first.",
             )
         if self.last - self.first > MAX_RANGE:
-            raise InvalidError("last: the range is longer than 100 years;", field="last", hint="choose a shorter one.")
+            raise InvalidError("last: the range is longer than 100 years.", field="last", hint="Choose a shorter one.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillPlan:
-    """What a backfill makes, or would make: `count` runs, of which `ticks` shows the first in the order of running."""
+    """The result or preview of a backfill: `count` runs; `ticks` has the first ones in execution order."""
 
     schedule: str
     first: datetime
     last: datetime
-    # Where the range was cut, because nothing is decided beyond.
+    # The end of the range, if it was cut because later ticks are not decided yet.
     cut_at: datetime | None
     count: int
-    # Ticks of the range that are left out: they have a run already, or the calendar excludes their day.
+    # Omitted ticks: those that already have a run, and those on excluded days.
     taken: int
     excluded: int
     ticks: Sequence[datetime]
-    # Ticks of the range that are left out because their run may have been pruned; up to `pruned_until`, all that have
-    # no run any more.
+    # Omitted ticks without a run up to `pruned_until`, because their run may have been pruned.
     pruned: int = 0
     pruned_until: datetime | None = None
-    # None of a dry run, and where there was nothing to make.
+    # None for a dry run, and if there was nothing to create.
     backfill_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillRecord:
-    """A backfill as the store holds it, and how many of its runs are in each status."""
+    """A stored backfill, and its runs by status."""
 
     id: int
     namespace: str
@@ -106,42 +105,40 @@ class BackfillRecord:
     counts: Mapping[Status, int] = field(default_factory=dict)
 
     def count(self, *statuses: Status) -> int:
-        """How many of its runs are in one of these statuses."""
         return sum(self.counts.get(status, 0) for status in statuses)
 
     @property
     def active(self) -> int:
-        """How many of its runs are not final yet."""
         return self.count("waiting", "queued", "running")
 
     @property
     def done(self) -> int:
-        """How many are final; those that were pruned since are counted too."""
+        """The number of final runs, including pruned ones."""
         return self.total - self.active
 
 
 class BackfillSelection:
-    """The ticks that a backfill asks for, as the schedule stands: on the grid of the revision in force, and decided."""
+    """The ticks of a requested backfill: decided, and on the grid of the revision in force."""
 
     def __init__(self, schedule: Schedule | None, name: str, new: NewBackfill, pruned_until: int | None = None) -> None:
         if schedule is None:
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+            raise NotFoundError(f"there is no schedule {name[:200]!r}.", hint="`tickbird ls` lists the schedules.")
         if schedule.state == "deleted":
-            raise NotFoundError(f"schedule {name!r} was deleted;", hint="create it again before you backfill it.")
+            raise NotFoundError(f"schedule {name!r} was deleted.", hint="Create it again before you backfill it.")
         check_revision(schedule, new.revision)
         if schedule.state == "parked" or schedule.definition is None:
             raise ConflictError(
-                f"schedule {name!r} is parked ({schedule.error});", hint="repair its definition before you backfill it."
+                f"schedule {name!r} is parked ({schedule.error}).", hint="Repair its definition before you backfill it."
             )
         check_runs(schedule)
         decided = schedule.cursor.planned_until
         if decided is None:
-            raise ConflictError(f"schedule {name!r} was never planned;", hint="start a worker, then try again.")
+            raise ConflictError(f"schedule {name!r} was never planned.", hint="Start a worker, then try again.")
         if new.first > decided:
             raise InvalidError(
-                f"first: {_iso(new.first)} lies after {_iso(decided)}, up to where the ticks of {name!r} are decided;",
+                f"first: {_iso(new.first)} is after {_iso(decided)}, the last decided tick of {name!r}.",
                 field="first",
-                hint="later ones run by themselves.",
+                hint="Later ticks run by themselves.",
             )
         self.schedule = schedule
         self.definition = schedule.definition
@@ -149,62 +146,62 @@ class BackfillSelection:
         self.first, self.last = new.first, min(new.last, decided)
         beyond = schedule.grid.next(decided)
         self.cut_at = decided if beyond is not None and beyond <= new.last else None
-        # Up to there nobody knows which ticks have had a run, so none of them runs again.
+        # Before this instant, it is unknown which ticks had a run, so none of them runs again.
         self.pruned_until = None if pruned_until is None or pruned_until < self.first else min(pruned_until, self.last)
         self.runs_from = self.first if self.pruned_until is None else self.pruned_until + 1
         self.unknown, unknown_excluded = self._count(self.first, self.runs_from - 1)
         self.count, excluded = self._count(self.runs_from, self.last)
         self.excluded = excluded + unknown_excluded
-        # How many ticks up to there still have their run.
+        # Number of ticks up to `pruned_until` that still have their run.
         self.kept = 0
 
     def _count(self, first: int, last: int) -> tuple[int, int]:
-        """How many ticks from `first` to `last` would run, and how many the calendar excludes."""
+        """Count the ticks from `first` to `last` that would run, and those that the calendar excludes."""
         segments = list(self.schedule.grid.segments(first - 1, last)) if first <= last else []
         excluded = sum(segment.count for segment in segments if segment.excluded)
         return sum(segment.count for segment in segments) - excluded, excluded
 
     @property
     def is_countless(self) -> bool:
-        """Are there so many ticks that they are only counted?"""
+        """Whether there are too many ticks to examine."""
         return self.count > MAX_RUNS + MAX_EXISTING
 
     def too_many(self, taken: int) -> InvalidError:
-        """The refusal of a range in which at most so many ticks have a run."""
+        """Return the error about a range with too many ticks; `taken` have a run."""
         left = self.count - taken
         if left <= MAX_RUNS:
             return InvalidError(
-                f"last: {taken:,} ticks of the range have a run, too many to look at;",
+                f"last: {taken:,} ticks of the range have a run, too many to examine.",
                 field="last",
-                hint="choose a shorter range.",
+                hint="Choose a shorter range.",
             )
         return InvalidError(
             f"last: the range has {'at least ' if taken else ''}{left:,} ticks without a run, more than the "
-            f"{MAX_RUNS:,} of one backfill;",
+            f"{MAX_RUNS:,} of one backfill.",
             field="last",
-            hint="choose a shorter range.",
+            hint="Choose a shorter range.",
         )
 
     def ticks(self, taken: Collection[int]) -> list[int]:
-        """The ticks to make a run of, in the order in which they are to run; those `taken` have one."""
-        grid, found = self.schedule.grid, []
+        """Return the ticks to run, in execution order; `taken` already have a run."""
+        grid, ticks = self.schedule.grid, []
         tick = grid.next(self.runs_from - 1)
         while tick is not None and tick <= self.last:
             if tick not in taken and not grid.excludes(tick):
-                found.append(tick)
+                ticks.append(tick)
             tick = grid.next(tick)
-        if len(found) > MAX_RUNS:
-            raise self.too_many(self.count - len(found))
-        if self.new.payload is not None and len(check_payload(self.new.payload)) * len(found) > MAX_PAYLOADS:
+        if len(ticks) > MAX_RUNS:
+            raise self.too_many(self.count - len(ticks))
+        if self.new.payload is not None and len(check_payload(self.new.payload)) * len(ticks) > MAX_PAYLOADS:
             raise InvalidError(
-                f"payload: too large to be stored {len(found):,} times;",
+                f"payload: too large to store {len(ticks):,} times.",
                 field="payload",
-                hint="store it elsewhere and send a reference.",
+                hint="Store it elsewhere and send a reference.",
             )
-        return found if self.new.order == "oldest" else found[::-1]
+        return ticks if self.new.order == "oldest" else ticks[::-1]
 
     def plan(self, ticks: Sequence[int], backfill_id: int | None = None) -> BackfillPlan:
-        """What is told of it."""
+        """Return the result for these ticks."""
         return BackfillPlan(
             schedule=self.schedule.name,
             first=to_datetime(self.first),
@@ -220,7 +217,7 @@ class BackfillSelection:
         )
 
     def detail(self, backfill_id: int, ticks: Sequence[int]) -> dict[str, Any]:
-        """What the audit keeps of it."""
+        """Return the audit detail."""
         return {
             "backfill": backfill_id,
             "first": self.first,
@@ -234,19 +231,18 @@ class BackfillSelection:
 
 
 def no_such_backfill(backfill_id: int) -> NotFoundError:
-    """The error for a number that no backfill has."""
-    return NotFoundError(f"there is no backfill {backfill_id};", hint="`tickbird backfills` shows those that exist.")
+    return NotFoundError(f"there is no backfill {backfill_id}.", hint="`tickbird backfills` lists the backfills.")
 
 
 def over_already(backfill_id: int) -> ConflictError:
-    """The error for cancelling a backfill of which nothing can be cancelled any more."""
+    """Return the error for cancelling a finished backfill."""
     return ConflictError(
-        f"backfill {backfill_id} has no run left to cancel;", hint=f"`tickbird backfills {backfill_id}` shows it."
+        f"backfill {backfill_id} has no run left to cancel.", hint=f"`tickbird backfills {backfill_id}` shows it."
     )
 
 
 def cancel_reason(backfill_id: int, actor: str, note: str) -> str:
-    """Why a run of a cancelled backfill was cancelled."""
+    """Return the cancellation reason of a run of a backfill."""
     return f"backfill {backfill_id} cancelled by {actor}" + (f": {note}" if note else "")
 
 

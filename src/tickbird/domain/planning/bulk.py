@@ -1,4 +1,4 @@
-"""One change to many schedules at once: which they are, what was changed, and what was left alone and why."""
+"""Bulk changes: the selected schedules, the changed ones, and the unchanged ones with the reason."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tickbird.domain.time.instants import to_seconds
 
 BulkVerb = Literal["pause", "resume", "trigger"]
 CommandFactory = Callable[[Schedule], Command]
-# More schedules than this are not changed at once.
+# Maximum of schedules per bulk change.
 MAX_COUNT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkFilter:
-    """Which schedules: those whose name contains a text, with a tag, in a state; all that is said must hold."""
+    """Filter of schedules by a part of the name, tag and state, combined with AND."""
 
     contains: str = ""
     tag: str | None = None
@@ -40,7 +40,7 @@ class BulkFilter:
 
 @dataclass(frozen=True, slots=True)
 class NotChanged:
-    """A schedule that matched and was not changed, and why."""
+    """A schedule that matched but was not changed, and why."""
 
     schedule: str
     why: str
@@ -48,54 +48,54 @@ class NotChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkResult:
-    """How many schedules matched, which of them were changed, and which were left alone; by name."""
+    """The number of matching schedules, and the names of changed and unchanged ones."""
 
     verb: BulkVerb
     matched: int
     changed: Sequence[str]
     not_changed: Sequence[NotChanged] = ()
-    # Of a trigger: the run of each schedule that was changed.
+    # For `trigger`: the run of each changed schedule.
     runs: Mapping[str, int] = field(default_factory=dict)
 
 
-def check_count(expected: int | None, found: int) -> None:
-    """Refuse where so many match that it cannot be what was seen: a difference of more than a tenth of that."""
+def check_count(expected: int | None, matched: int) -> None:
+    """Raise CountChangedError if the number of matches differs from `expected` by more than 10 %."""
     if expected is None:
         return
     if isinstance(expected, bool) or not isinstance(expected, int) or not 0 <= expected <= 2**31:
         raise InvalidError(f"expected: {str(expected)[:60]!r} is not a number of schedules.", field="expected")
-    if abs(found - expected) * 10 > expected:
+    if abs(matched - expected) * 10 > expected:
         raise CountChangedError(
-            f"{_counted(found)}, not {expected:,}: that is more than 10 % off, so nothing was changed;",
-            hint="look again, and repeat it with the new number.",
+            f"{_counted(matched)}, not {expected:,}: the difference is more than 10 %, so nothing was changed.",
+            hint="Check the list again, and repeat the change with the new number.",
         )
 
 
-def _counted(found: int) -> str:
-    if found > MAX_COUNT:
+def _counted(matched: int) -> str:
+    if matched > MAX_COUNT:
         return f"more than {MAX_COUNT:,} schedules match"
-    return f"{found:,} schedule{'' if found == 1 else 's'} match{'es' if found == 1 else ''}"
+    return f"{matched:,} schedule{'' if matched == 1 else 's'} match{'es' if matched == 1 else ''}"
 
 
 def too_many() -> InvalidError:
-    """More match than are changed at once."""
+    """Return the error about too many matches."""
     return InvalidError(
-        f"filter: more than {MAX_COUNT:,} schedules match, and no more are changed at once;",
+        f"filter: more than {MAX_COUNT:,} schedules match, the maximum of one change.",
         field="filter",
-        hint="narrow it by contains, tag or state, and go on with the rest.",
+        hint="Narrow it by contains, tag or state, and change the others afterwards.",
     )
 
 
 def reason_not_changed(verb: BulkVerb, schedule: Schedule) -> str:
-    """Why a schedule is not changed with the others; empty where it is."""
+    """Return why a schedule is not changed; empty if it is."""
     pause = schedule.pause
     if verb == "pause" and pause is not None:
-        return f"is paused already, by {pause.by}"
+        return f"is already paused by {pause.by}"
     if verb == "resume" and pause is None:
         return f"is {schedule.state}, not paused"
     if verb == "resume" and is_removed(schedule):
-        # Whoever resumes many does not mean what its app has given up.
-        return "is paused since its code no longer has it; resume it by its name"
+        # A bulk resume must not resume schedules that their app has removed.
+        return "is paused because it was removed from code; resume it by its name"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The impact of a changed calendar on a schedule's upcoming ticks: which move, appear or vanish."""
+"""Impact of a changed calendar on a schedule's upcoming ticks: which move, appear or vanish."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CalendarImpact:
     moved: tuple[tuple[datetime, datetime], ...] = ()
     appear: tuple[datetime, ...] = ()
     vanish: tuple[datetime, ...] = ()
-    # There are more than are listed.
+    # Some ticks are not listed.
     more: bool = False
     # How many ticks were compared.
     looked_at: int = field(default=0, compare=False)
@@ -40,7 +40,7 @@ class CalendarImpact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedCalendar:
-    """A calendar as it is stored: its definition, the days that it closes, and their source."""
+    """A calendar in its stored form: its definition, the days that it closes, and their source."""
 
     definition: Mapping[str, Any]
     closed: Calendar
@@ -49,12 +49,12 @@ class ResolvedCalendar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarReport:
-    """The impact of a calendar on the schedules that name it; `horizon` is in seconds."""
+    """The impact of a calendar on its schedules; `horizon` is in seconds."""
 
     name: str
     calendar: ResolvedCalendar | CalendarRecord
     horizon: int
-    # How many schedules name it; `effects` has those whose upcoming ticks change.
+    # The number of its schedules; `effects` has those whose upcoming ticks change.
     schedules: int
     effects: Sequence[CalendarImpact] = ()
     # All schedules were compared.
@@ -102,17 +102,17 @@ def calendar_impact(schedule: str, before: Definition, after: Definition, first:
     compared, added, removed, more = 0, set[int](), set[int](), False
     for begin, end in _regions(before, after, first, last):
         old_ticks, new_ticks = runs_on(before, begin, end), runs_on(after, begin, end)
-        one, other = next(old_ticks, None), next(new_ticks, None)
-        while (one is not None or other is not None) and not more:
+        old, new = next(old_ticks, None), next(new_ticks, None)
+        while (old is not None or new is not None) and not more:
             compared += 1
-            if one == other:
-                one, other = next(old_ticks, None), next(new_ticks, None)
-            elif other is None or (one is not None and one < other):
-                removed.add(one)  # type: ignore[arg-type]
-                one = next(old_ticks, None)
+            if old == new:
+                old, new = next(old_ticks, None), next(new_ticks, None)
+            elif new is None or (old is not None and old < new):
+                removed.add(old)  # type: ignore[arg-type]
+                old = next(old_ticks, None)
             else:
-                added.add(other)
-                other = next(new_ticks, None)
+                added.add(new)
+                new = next(new_ticks, None)
             more = len(added) + len(removed) >= MAX_LISTED or compared >= MAX_EXAMINED
     moved = _moves(before, after, added, removed)
     return CalendarImpact(
@@ -126,7 +126,7 @@ def calendar_impact(schedule: str, before: Definition, after: Definition, first:
 
 
 def _regions(before: Definition, after: Definition, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """The parts of (first, last] in which ticks may differ: around days that only one definition closes."""
+    """Yield the parts of (first, last] in which ticks may differ: around days that only one definition closes."""
     local = zone(before.trigger.tz)
     reach = 0 if before.roll == after.roll == "skip" else MAX_DAYS + 1
     region: tuple[int, int] | None = None
@@ -150,7 +150,7 @@ def _regions(before: Definition, after: Definition, first: int, last: int) -> It
 
 
 def runs_on(definition: Definition, after: int, until: int) -> Iterator[int]:
-    """The ticks of (after, until] that are not on a closed day."""
+    """Yield the ticks of (after, until] that are not on a closed day."""
     for segment in definition.grid.segments(after, until):
         tick: int | None = segment.first
         while not segment.excluded and tick is not None and tick <= segment.last:

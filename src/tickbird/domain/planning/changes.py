@@ -15,7 +15,7 @@ from tickbird.domain.schedules.schedule import Schedule
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult:
-    """A schedule after a command, and the runs that the command made; `run` of one that asked for a run alone."""
+    """A schedule after a command, and the created runs; `run` is set if the command only creates a run."""
 
     schedule: Schedule
     run_ids: Sequence[int] = ()
@@ -24,7 +24,7 @@ class ChangeResult:
 
 @dataclass(frozen=True, slots=True)
 class CalendarUpdate:
-    """A calendar that is put, with what it closes and where that comes from; only at this revision, 0: it is new."""
+    """A calendar to put: definition, closed days and their source; `revision` is the expected one, 0: new."""
 
     name: str
     definition: Mapping[str, Any]
@@ -35,7 +35,7 @@ class CalendarUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
-    """Changes that are made together, in this order: calendars, limits, rates of queues, and commands to schedules."""
+    """Changes in one transaction, in this order: calendars, limits, rate limits of queues, schedule commands."""
 
     calendars: Sequence[CalendarUpdate] = ()
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -43,5 +43,5 @@ class ChangeSet:
     commands: Sequence[tuple[str, Command]] = ()
 
 
-# Called now and then with the number of commands so far, maybe in another thread.
+# Called from time to time with the number of executed commands, possibly in another thread.
 ProgressCallback = Callable[[int], None]

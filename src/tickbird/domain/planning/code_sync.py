@@ -32,13 +32,13 @@ def reconcile(
     *,
     adopt: bool = False,
 ) -> list[tuple[str, Command]]:
-    """The commands that update the store to `declared`; `live` has the fingerprints that other live workers declare.
+    """Return the commands that update the store to `declared`; `live` has the fingerprints of other live workers.
 
-    With `adopt`, schedules that a person or a file without an app made become the app's.
+    With `adopt`, schedules that were created by a person or by a file without an app become the app's.
     """
-    # Each command is for the revision that was read, so a later change by a person or another worker wins.
+    # Each command has the revision that was read, so a later change by a person or another worker wins.
     commands: list[tuple[str, Command]] = []
-    # A schedule comes after those on which it depends.
+    # Dependencies come first.
     dependencies = {name: [item.schedule for item in definition.depends_on] for name, definition in declared.items()}
     for name in topological_order(dependencies):
         definition = declared[name]
@@ -59,7 +59,7 @@ def reconcile(
         if schedule.app != app and not (adopt and adoptable):
             owner = f"app {schedule.app!r}" if schedule.app else "a person, not code"
             raise ConflictError(
-                f"schedule {name!r} was defined by {owner}; app {app!r} cannot define it too.",
+                f"schedule {name!r} was defined by {owner}. App {app!r} cannot define it too.",
                 hint="Rename one of them, or delete the stored one"
                 + (", or take it over with `tickbird sync --adopt`." if adoptable else "."),
             )
@@ -85,12 +85,12 @@ def reconcile(
 
 
 def is_removed(schedule: Schedule) -> bool:
-    """Is it paused only because it was removed from code?"""
+    """Return whether it is paused only because it was removed from code."""
     return schedule.pause is not None and (schedule.pause.by, schedule.pause.note) == (SYNC_ACTOR, REMOVED_FROM_CODE)
 
 
 def _wins(declared: str, stored: str | None, earlier: Set[str], live: Set[str]) -> bool:
-    """A new fingerprint wins; an earlier one only if no live worker declares the stored one, which is a rollback."""
+    """Return whether a declared fingerprint wins: a new one always, an earlier one only in a rollback."""
     if declared == stored:
         return False
     return declared not in earlier or stored not in live

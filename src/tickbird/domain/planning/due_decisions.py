@@ -24,18 +24,18 @@ MAX_RUNS = 1_000
 
 
 def must_wait(definition: Definition, active: Iterable[ActiveRun], other_active_count: int = 0) -> bool:
-    """Must a new run wait because of the active runs of its schedule?"""
+    """Return whether a new run must wait for active runs of its schedule."""
     if definition.overlap == "allow":
         return False
     return sum(not run.awaits for run in active) + other_active_count >= definition.max_concurrent
 
 
 class PlanFull(Exception):
-    """The plan has as many runs as it may have."""
+    """The plan has reached its maximum of runs."""
 
 
 class DuePass:
-    """One pass over an active schedule: due ticks are decided oldest first, in ranges of the same fate."""
+    """One pass over an active schedule: due ticks are decided oldest first, in ranges with the same fate."""
 
     def __init__(self, schedule: Schedule, facts: Facts, now: float) -> None:
         assert schedule.definition is not None and schedule.cursor.planned_until is not None
@@ -131,7 +131,7 @@ class DuePass:
             self._run_every_tick(segment)
 
     def _run_of_override(self, override: TickOverride | None) -> int | None:
-        """The run of an overridden tick as its negative position; None if this plan does not run it."""
+        """Return the run of an overridden tick as its negative position; None if this plan does not run it."""
         positions = (index for index, run in enumerate(self.runs, 1) if override and run.scheduled_for == override.tick)
         position = next(positions, None)
         return None if position is None else -position
@@ -156,7 +156,7 @@ class DuePass:
             self._run_only(label, segment)
 
     def _run_only(self, label: int, segment: TickRange) -> None:
-        """One run for all late ticks, labelled with one of them; the others are coalesced."""
+        """Create one run for all late ticks, labelled with one of them; the others are coalesced."""
         if before := self._before(segment, label):
             self._check_room()
             earlier_runs = sum(self.decided < tick < label for tick in self.own_run_ticks)
@@ -170,14 +170,14 @@ class DuePass:
             self._skip("coalesced", after, -self.catch_up_index)
 
     def _run_all(self, segment: TickRange) -> None:
-        """One run per tick for the newest late ticks, oldest first; they wait in order, overlap skips none."""
+        """Create one run per tick for the newest late ticks, oldest first; they wait in order; overlap skips none."""
         older, newest = self._split(segment, self.late, self.policy.catch_up_limit)
         self._skip("limit", older)
         for tick in newest:
             self._run(tick, "catch_up")
 
     def _run_last(self, segment: TickRange, count: int) -> None:
-        """One run per tick for the newest `count` ticks on time; they would replace the older ones."""
+        """Create one run per tick for the newest `count` punctual ticks, which would replace the older ones."""
         older, newest = self._split(segment, self.on_time, count)
         if older:
             self._check_room()
@@ -189,7 +189,7 @@ class DuePass:
             self._run(tick, "schedule")
 
     def _run_every_tick(self, segment: TickRange) -> None:
-        """One run per tick until the overlap policy skips one; then all later ticks are skipped too."""
+        """Create one run per tick until the overlap policy skips one; then skip all later ticks too."""
         tick: int | None = segment.first
         for index in range(segment.count):
             if tick is None:
@@ -201,15 +201,15 @@ class DuePass:
             tick = self.schedule.grid.next(tick)
 
     def _before(self, segment: TickRange, tick: int) -> TickRange | None:
-        """The ticks of a segment before this one."""
+        """Return the ticks of a segment before this one."""
         return segment if tick > segment.last else self.schedule.grid.range(segment.first - 1, tick - 1)
 
     def _after(self, segment: TickRange, tick: int) -> TickRange | None:
-        """The ticks of a segment after this one."""
+        """Return the ticks of a segment after this one."""
         return segment if tick < segment.first else self.schedule.grid.range(tick, segment.last)
 
     def _split(self, segment: TickRange, segments: list[TickRange], count: int) -> tuple[TickRange | None, list[int]]:
-        """Split a segment into its older ticks and the ones among the newest `count` ticks of all segments."""
+        """Split a segment into its older ticks and those among the newest `count` ticks of all segments."""
         newer = sum(other.count for other in segments if other.first > segment.last)
         kept = min(segment.count, max(0, count - newer))
         newest: list[int] = []
@@ -222,7 +222,7 @@ class DuePass:
         return self._before(segment, newest[-1]), newest[::-1]
 
     def _surviving_count(self) -> int | None:
-        """With `overlap="replace"`: how many of the newest ticks on time are not replaced by a later one."""
+        """Return how many of the newest punctual ticks are not replaced by a later one; None: no replacement."""
         due, maximum = sum(segment.count for segment in self.on_time), self.policy.max_concurrent
         if self.policy.overlap != "replace" or not due:
             return None
@@ -238,12 +238,12 @@ class DuePass:
         return (due - max(0, maximum - active) - 1) % max(1, maximum - running) + 1
 
     def _must_hold(self) -> bool:
-        """Are late runs held? After a long outage, and while older runs are held, so that they stay in order."""
+        """Return whether late runs are held: after a long outage, and while older ones are, to keep their order."""
         maximum = self.policy.hold_above
         return maximum is not None and (self.held or sum(segment.count for segment in self.late) > maximum)
 
     def _blocker(self) -> int | None:
-        """The active run because of which the overlap policy skips a tick; None if the tick runs."""
+        """Return the active run that makes the overlap policy skip a tick; None if the tick runs."""
         overlap = self.policy.overlap
         if overlap in ("allow", "replace") or len(self.active_tick_runs) < self.policy.max_concurrent:
             return None
@@ -276,7 +276,7 @@ class DuePass:
     def _hold(self, tick: int) -> None:
         """Add a held run. It is not active, so it does not affect the ticks on time.
 
-        It does not wait for dependencies: the person who releases it decides.
+        It does not wait for dependencies: the operator who releases it decides.
         """
         self.runs.append(replace(self._planned(tick, "catch_up", "waiting"), held=True))
         self.decided = tick
@@ -299,9 +299,9 @@ class DuePass:
             raise PlanFull
 
     def _replace_active(self, tick: int) -> None:
-        """Cancel the active runs that have not started, and ask the oldest running ones to stop.
+        """Cancel the active runs that have not started, and stop the oldest running ones.
 
-        None is asked to stop for a tick that waits for a dependency, because it may never run.
+        A tick that waits for a dependency stops none, because it may never run.
         """
         self.cancel += [run.id for run in self.active_tick_runs if run.status != "running"]
         self.active_tick_runs = [run for run in self.active_tick_runs if run.status == "running"]

@@ -1,4 +1,4 @@
-"""The due ticks of a schedule, in ranges of the same fate."""
+"""The due ticks of a schedule, in ranges with the same fate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_LATENESS: tuple[TickFate, ...] = ("misfire", "late", "on_time")
 
 
 class DueRange(NamedTuple):
-    """Ticks of the same fate, and the override that decides it or skips them."""
+    """Ticks with the same fate, and the override that causes it."""
 
     fate: TickFate
     segment: TickRange
@@ -25,8 +25,6 @@ class DueRange(NamedTuple):
 
 
 class DueTicks:
-    """The ticks of an active schedule that can be decided by `now`."""
-
     def __init__(
         self, schedule: Schedule, pending: PendingTicks, dependencies: DependencyCheck | None, now: float
     ) -> None:
@@ -39,7 +37,7 @@ class DueTicks:
         self._now = now
 
     def ranges(self) -> list[DueRange]:
-        """All due ticks in order, split where their fate changes."""
+        """Return all due ticks in order, split where their fate changes."""
         ranges = self._by_lateness()
         if self._dependencies is None:
             return ranges
@@ -63,7 +61,7 @@ class DueTicks:
         return [*ranges, *self._without_override(after, until)]
 
     def _without_override(self, after: int, until: int) -> Iterator[DueRange]:
-        """The ticks of (after, until], which have no override."""
+        """Yield the ticks of (after, until], which have no override."""
         skip_until = self._schedule.cursor.skip_until
         if skip_until is not None and skip_until > after:
             yield from self._cut("operator", after, min(skip_until, until))
@@ -74,7 +72,7 @@ class DueTicks:
                 after = end
 
     def _overridden(self, override: TickOverride, at_least: TickFate) -> DueRange:
-        """A tick with an override; it is at most as late as the ticks before it."""
+        """Return the range of a tick with an override; it is at most as late as the ticks before it."""
         tick, due_at = override.tick, override.due_at
         if override.skip:
             return DueRange("operator", TickRange(tick, tick, 1), override)
@@ -82,17 +80,17 @@ class DueTicks:
         fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if moved_to <= end)
         fate: TickFate = next(fates, "on_time")
         fate = max(fate, at_least, key=_BY_LATENESS.index)
-        # A person who moves a tick may move it to a closed day.
+        # An operator may move a tick to a closed day.
         excluded = due_at is None and self._grid.excludes(tick)
         return DueRange(fate, TickRange(tick, tick, 1, excluded), override)
 
     def _bounds(self) -> tuple[int, int, int]:
-        """The last instants whose ticks have misfired, are late, and are due."""
+        """Return the last instants whose ticks have misfired, are late, and are due."""
         late = self._due_before(self._policy.grace)
         return self._due_before(self._policy.start_limit), late, floor(self._now) - self._schedule.offset
 
     def _due_before(self, seconds: int | None) -> int:
-        """The last instant whose tick became due more than `seconds` ago."""
+        """Return the last instant whose tick became due more than `seconds` ago."""
         if seconds is None:
             return -(2**62)
         return ceil(self._now - seconds) - 1 - self._schedule.offset
@@ -106,7 +104,7 @@ class DueTicks:
                 after = tick
 
     def _split_by_dependencies(self, due: DueRange, needs: DependencyCheck) -> Iterator[DueRange]:
-        """Split ticks that would run where their dependencies start or cease to be met; yield others unchanged."""
+        """Split runnable ticks where their dependencies become met or unmet; yield others unchanged."""
         fate, segment, _ = due
         runs = fate == "on_time" or (fate == "late" and self._policy.catch_up != "skip")
         if not runs or segment.excluded:

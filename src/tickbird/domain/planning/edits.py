@@ -15,7 +15,7 @@ from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit, State
 
 
 def plan_sql_edit(schedule: Schedule, old: Plan, edited: SqlEdit) -> Plan:
-    """The plan of an edit by plain SQL: `old`, the plan under the old definition, with the cursor of the new one."""
+    """Plan an edit by plain SQL: `old`, the plan under the old definition, gets the cursor of the new one."""
     before = edited.before
     state: State = "paused" if old.state == "paused" else "active"
     edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
@@ -28,27 +28,27 @@ def plan_sql_edit(schedule: Schedule, old: Plan, edited: SqlEdit) -> Plan:
     return replace(old, cursor=new.cursor, state=new.state, pause=new.pause, void=old.void + new.void)
 
 
-def same_grid(one: Definition | None, other: Definition | None) -> bool:
-    """Do two definitions have the same ticks, so that the cursor of one is valid for the other?"""
-    if one is None or other is None:
+def same_grid(left: Definition | None, right: Definition | None) -> bool:
+    """Return whether two definitions have the same ticks, so that a cursor is valid for both."""
+    if left is None or right is None:
         return False
-    if (one.trigger, one.start_at, one.end_at) != (other.trigger, other.start_at, other.end_at):
+    if (left.trigger, left.start_at, left.end_at) != (right.trigger, right.start_at, right.end_at):
         return False
-    # Closed days are part of the grid only if ticks are rolled; else they only skip ticks.
-    if one.roll == other.roll == "skip":
+    # Closed days are part of the grid only if ticks are rolled; otherwise they only skip ticks.
+    if left.roll == right.roll == "skip":
         return True
-    return (one.roll, one.closed_days) == (other.roll, other.closed_days)
+    return (left.roll, left.closed_days) == (right.roll, right.closed_days)
 
 
 def keeps_cursor(before: Schedule, after: Schedule) -> bool:
-    """Is the cursor valid for the edited schedule: the same ticks, and if it has ended, none of them pending?"""
+    """Return whether the cursor is valid for the edited schedule: same ticks, and none pending if it has ended."""
     if not same_grid(before.definition, after.definition):
         return False
     return before.state != "ended" or next_wakeup(after, before.cursor) is None
 
 
 def skip_passed_ticks(schedule: Schedule, now: float, reason: SkipReason) -> tuple[PlannedSkip, ...]:
-    """Skips of the ticks up to `now` that are not decided, under the definition that is about to change."""
+    """Return skips of the undecided ticks up to `now`, under the definition that is about to change."""
     reached = schedule.cursor.planned_until
     if schedule.definition is None or schedule.state not in ("active", "paused") or reached is None:
         return ()
@@ -59,14 +59,14 @@ def skip_passed_ticks(schedule: Schedule, now: float, reason: SkipReason) -> tup
 
 
 def plan_new_grid(before: Schedule, schedule: Schedule, now: float) -> Plan:
-    """The plan if the grid changed: the new grid starts at `now`, and `skip_until` is dropped."""
+    """Plan a changed grid: it starts at `now`, and `skip_until` is dropped."""
     cursor = replace(restart_grid(before, floor(now)), runs_planned=schedule.cursor.runs_planned)
     cursor, void = migrate_overrides(before, schedule, cursor, same_grid=False)
     return replace(settle(schedule, cursor), void=void)
 
 
 def plan_same_grid(before: Schedule, schedule: Schedule) -> Plan:
-    """The plan if the grid is the same: the cursor stays where it is."""
+    """Plan an unchanged grid: the cursor stays."""
     cursor, void = migrate_overrides(before, schedule, schedule.cursor, same_grid=True)
     return replace(settle(schedule, cursor), void=void)
 
@@ -85,7 +85,7 @@ def park(schedule: Schedule, error: str, edited: SqlEdit | None = None) -> Plan:
 
 
 def _back_to(schedule: Schedule, now: int) -> Cursor:
-    """The cursor of a schedule whose grid is lost, moved back to `now`, with the later ticks that are decided."""
+    """Return the cursor moved back to `now`, with the later ticks that are already decided."""
     cursor = schedule.cursor
     if cursor.planned_until is None or cursor.planned_until <= now:
         return cursor

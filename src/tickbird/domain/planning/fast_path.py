@@ -1,4 +1,4 @@
-"""Ticks on time: planned without the whole planner, and handed off to the worker that plans."""
+"""Fast path: punctual ticks are planned without the full planner and handed off to the planning worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ORDINARY_BYTES = 1_500
 
 
 class RunTemplate(NamedTuple):
-    """What all runs of a revision have in common."""
+    """The columns that all runs of a revision share."""
 
     namespace: str
     target_kind: str
@@ -26,7 +26,7 @@ class RunTemplate(NamedTuple):
 
 
 class RevisionInfo:
-    """What never changes about one revision of a schedule."""
+    """The immutable data of one revision of a schedule."""
 
     __slots__ = ("checks_overlap", "definition", "name", "namespace", "offset", "size", "template")
 
@@ -37,7 +37,7 @@ class RevisionInfo:
         self.offset = spread_offset(namespace, name, definition.spread)
         # Bytes in memory.
         self.size = _ORDINARY_BYTES + size_of(definition.payload) + size_of(definition.closed)
-        # If not, active runs do not matter for the next tick.
+        # If false, active runs do not affect the next tick.
         self.checks_overlap = definition.overlap != "allow"
         target = definition.target
         self.template = RunTemplate(
@@ -46,7 +46,7 @@ class RevisionInfo:
 
 
 class DueCursor(NamedTuple):
-    """The cursor of a due schedule, as far as a tick on time needs it."""
+    """The columns of a due cursor that the fast path needs."""
 
     schedule_id: int
     revision: int
@@ -60,7 +60,7 @@ Due = tuple[DueCursor, RevisionInfo | None]
 
 
 class OnTimeRun(NamedTuple):
-    """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the revision."""
+    """A tick that becomes a queued run and moves its cursor by one; the revision defines all other columns."""
 
     schedule_id: int
     revision: int
@@ -72,7 +72,7 @@ class OnTimeRun(NamedTuple):
     info: RevisionInfo
 
     def to_claimed(self, run_id: int, incarnation: int) -> ClaimedRun:
-        """The first attempt, leased when the run was inserted."""
+        """Return the first attempt, leased when the run was inserted."""
         info = self.info
         return ClaimedRun(
             run_id,
@@ -92,12 +92,12 @@ class OnTimeRun(NamedTuple):
 
 
 def need_facts(due: Iterable[Due]) -> list[int]:
-    """Ids of the schedules whose active runs matter."""
+    """Return the ids of schedules whose active runs matter."""
     return [cursor.schedule_id for cursor, revision in due if revision is None or revision.checks_overlap]
 
 
 def plan_on_time_batch(due: Iterable[Due], busy: Container[int], now: float) -> tuple[list[OnTimeRun], list[int]]:
-    """Plan ticks on time; returns their runs, and the ids of the schedules for which `plan` must decide.
+    """Plan punctual ticks; return their runs, and the ids of the schedules that `plan` must decide.
 
     `busy` has the ids of schedules with active runs.
     """
@@ -118,7 +118,7 @@ def plan_on_time_batch(due: Iterable[Due], busy: Container[int], now: float) -> 
 
 
 def plan_on_time_tick(cursor: DueCursor, revision: RevisionInfo, now: float) -> OnTimeRun | None:
-    """The run of an active schedule with exactly one due tick that is on time; None if `plan` must decide."""
+    """Return the run of an active schedule with exactly one due, punctual tick; None if `plan` must decide."""
     definition, offset = revision.definition, revision.offset
     if cursor.planned_until is None or not definition.has_fast_path:
         return None
@@ -137,7 +137,7 @@ def plan_on_time_tick(cursor: DueCursor, revision: RevisionInfo, now: float) -> 
 
 
 def pick_handoff(runs: Sequence[OnTimeRun], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:
-    """Ids of the schedules whose run the planning worker starts itself: at most `room`, by priority.
+    """Return the ids of schedules whose run the planning worker starts itself: at most `room`, by priority.
 
     Runs of `limited` queues are left out: only a claim counts starts against a rate limit.
     """

@@ -1,4 +1,4 @@
-"""The end of a pass: the cursor it leaves, and the wake-up for the next pass."""
+"""End of a planner pass: the resulting cursor and the next wake-up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.domain.schedules.tick_overrides import Void
 def finish_pass(
     schedule: Schedule, cursor: Cursor, now: int, runs: Sequence[PlannedRun] = (), skips: Sequence[PlannedSkip] = ()
 ) -> Plan:
-    """The plan that leaves the schedule at this cursor, without the overrides and the skip range of decided ticks."""
+    """Return the plan with this cursor, without the overrides and the skip range of decided ticks."""
     cursor = prune_overrides(schedule.cursor, cursor, now)
     if cursor.skip_until is not None and cursor.planned_until is not None and cursor.skip_until <= cursor.planned_until:
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
@@ -25,7 +25,7 @@ def finish_pass(
 def _not_applied(
     before: Cursor, after: Cursor, runs: Sequence[PlannedRun], skips: Sequence[PlannedSkip]
 ) -> tuple[Void, ...]:
-    """The overrides that were dropped although their tick neither ran nor was skipped because of them."""
+    """Return the overrides that were dropped without being applied."""
     if not before.tick_overrides:
         return ()
     kept, ran = {override.tick for override in after.tick_overrides}, {run.scheduled_for for run in runs}
@@ -40,7 +40,7 @@ def _not_applied(
 
 
 def settle(schedule: Schedule, cursor: Cursor) -> Plan:
-    """Leave the schedule at this cursor: still paused, active, or ended when no tick is left."""
+    """Return the plan with this cursor: still paused, active, or ended if no tick is left."""
     if schedule.state == "paused":
         until = schedule.pause.until if schedule.pause else None
         cursor = replace(cursor, next_run_at=until)
@@ -51,7 +51,7 @@ def settle(schedule: Schedule, cursor: Cursor) -> Plan:
 
 
 def next_wakeup(schedule: Schedule, cursor: Cursor) -> int | None:
-    """The wake-up of an active schedule: the `due_at` of its next tick; None if it has ended."""
+    """Return the `due_at` of the next tick of an active schedule; None if it has ended."""
     if _used_up(schedule, cursor) or cursor.planned_until is None:
         return None
     if not cursor.tick_overrides:

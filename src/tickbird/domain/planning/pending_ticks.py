@@ -1,4 +1,4 @@
-"""The pending ticks of a schedule, with the overrides that people set for them."""
+"""The pending ticks of a schedule, with their overrides."""
 
 from __future__ import annotations
 
@@ -41,38 +41,36 @@ class PendingTicks:
         self._early_set = frozenset(self.early_ticks)
 
     def override(self, tick: int) -> TickOverride | None:
-        """The override of this tick."""
         return self._by_tick.get(tick)
 
     def due_at(self, tick: int) -> int:
-        """When a tick becomes due."""
         override = self._by_tick.get(tick)
         return tick + self._offset if override is None or override.due_at is None else override.due_at
 
     def is_decided_early(self, tick: int) -> bool:
-        """Was the tick decided before its time, on an earlier grid?"""
+        """Return whether the tick was decided early, on an earlier grid."""
         return tick in self._early_set
 
     def next(self, after: int) -> int | None:
-        """The first undecided tick after this instant."""
+        """Return the first undecided tick after this instant."""
         tick = self._grid.next(after)
         while tick is not None and tick in self._early_set:
             tick = self._grid.next(tick)
         return tick
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks of (after, until] are undecided."""
+        """Count the undecided ticks of (after, until]."""
         return self._grid.count(after, until) - sum(after < tick <= until for tick in self.early_ticks)
 
     def segments(self, after: int, until: int) -> Iterator[TickRange]:
-        """The undecided ticks of (after, until], also on closed days, split at the ticks that were decided early."""
+        """Yield the undecided ticks of (after, until], closed days included, split at ticks that were decided early."""
         for tick in (*(early for early in self.early_ticks if after < early <= until), until + 1):
             if (segment := self._grid.range(after, tick - 1)) is not None:
                 yield segment
             after = tick
 
     def is_skipped(self, tick: int) -> bool:
-        """Has a person decided that it does not run? An override of the tick wins over a skipped range."""
+        """Return whether an operator skipped the tick. An override of the tick wins over a skipped range."""
         if tick in self._early_set:
             return True
         override = self._by_tick.get(tick)
@@ -81,7 +79,7 @@ class PendingTicks:
         return self._skip_until is not None and tick <= self._skip_until
 
     def next_runnable(self, after: int) -> int | None:
-        """The first tick after this instant that is not skipped."""
+        """Return the first tick after this instant that is not skipped."""
         tick = self._grid.next(after)
         while tick is not None and self.is_skipped(tick):
             if tick not in self._by_tick and tick not in self._early_set and self._skip_until is not None:
@@ -92,7 +90,7 @@ class PendingTicks:
         return tick
 
     def skipped_by(self, tick: int) -> TickOverride | None:
-        """The override that moves an earlier tick past this one, so that this one is skipped."""
+        """Return the override that moves an earlier tick past this one, so that this one is skipped."""
         for override in self.overrides:
             if override.tick >= tick:
                 break
@@ -101,17 +99,16 @@ class PendingTicks:
         return None
 
     def passes_over(self, override: TickOverride) -> int:
-        """How many ticks an override skips because it moves its tick past them."""
+        """Count the ticks that an override skips because it moves its tick past them."""
         if override.due_at is None:
             return 0
         return self.count(override.tick, override.due_at - self._offset)
 
     def record(self, override: TickOverride) -> OverrideRecord:
-        """An override as people see it."""
         return override_record(override, self.due_at(override.tick), self.passes_over(override))
 
     def decidable_until(self, horizon: int) -> int:
-        """The last instant up to which ticks can be decided; `horizon` if no tick is moved."""
+        """Return the last instant up to which ticks can be decided; `horizon` if no tick is moved."""
         until, skipped_until = horizon, self.decided
         for override in self.overrides:
             if override.tick <= skipped_until or override.due_at is None:
@@ -125,7 +122,7 @@ class PendingTicks:
         return until
 
     def next_wakeup(self) -> int | None:
-        """When the next tick can be decided."""
+        """Return when the next tick can be decided; None if there is none."""
         tick = self.next(self.decided)
         if tick is None or not self.is_skipped(tick):
             return None if tick is None else self.due_at(tick)
@@ -143,33 +140,33 @@ class PendingTicks:
             if (mover := self.skipped_by(tick)) is not None:
                 assert mover.due_at is not None
                 raise ConflictError(
-                    f"the tick of {iso(tick)} is passed over by that of {iso(mover.tick)}, moved to "
-                    f"{iso(mover.due_at)};",
-                    hint="undo one of the two overrides first.",
+                    f"tick {iso(tick)} is skipped by tick {iso(mover.tick)}, which was moved past it to "
+                    f"{iso(mover.due_at)}.",
+                    hint="Undo one of the two overrides first.",
                 )
             if due_at is not None and (before := self._before(tick)) is not None and before[1] > due_at:
                 raise InvalidError(
-                    f"move_to: {iso(due_at)} lies before {iso(before[1])}, when the tick before it "
-                    f"({iso(before[0])}) is due, and ticks are decided in order;",
+                    f"move_to: {iso(due_at)} is before {iso(before[1])}, when the previous tick "
+                    f"({iso(before[0])}) is due. Ticks are decided in order.",
                     field="move_to",
-                    hint=f"choose {iso(before[1])} or later, or skip that tick.",
+                    hint=f"Choose {iso(before[1])} or later, or skip the previous tick.",
                 )
             if due_at is not None:
                 self._check_early(tick, due_at)
 
     def _check_early(self, tick: int, due_at: int) -> None:
-        """Refuse a move that would record too many skipped ticks early, each in its own row."""
+        """Reject a move that would record too many skipped ticks early, because each takes a row."""
         early = self.count(max(self.decided, due_at - self._offset), tick - 1)
         if early > MAX_EARLY_TICKS:
             raise InvalidError(
-                f"move_to: before {iso(tick)} come {early:,} ticks that are skipped, and at most {MAX_EARLY_TICKS:,} "
-                "can be recorded ahead of their time;",
+                f"move_to: {early:,} skipped ticks are before {iso(tick)}, but at most {MAX_EARLY_TICKS:,} "
+                "can be recorded early.",
                 field="move_to",
-                hint="choose a later instant.",
+                hint="Choose a later instant.",
             )
 
     def _before(self, tick: int) -> tuple[int, int] | None:
-        """The last undecided tick before this one that is not skipped, and when it is decided."""
+        """Return the last undecided tick before this one that is not skipped, and when it is decided."""
         before = self._grid.previous(tick)
         while before is not None and before > self.decided and self.is_skipped(before):
             if before not in self._by_tick and before not in self._early_set:
@@ -187,7 +184,7 @@ class PendingTicks:
 
 
 def prune_overrides(before: Cursor, after: Cursor, now: int) -> Cursor:
-    """The cursor without the overrides of decided ticks; one that was decided early is kept until its own time."""
+    """Remove overrides of decided ticks; those decided early stay until their own time."""
     if not before.tick_overrides:
         return after
     reached = after.planned_until or 0
@@ -197,9 +194,9 @@ def prune_overrides(before: Cursor, after: Cursor, now: int) -> Cursor:
 
 
 def restart_grid(schedule: Schedule, now: int) -> Cursor:
-    """The cursor at which a new grid starts: at `now`, with the later ticks that are decided already.
+    """Return the cursor at which a new grid starts: at `now`, with the later ticks that are already decided.
 
-    Decided already are the ticks of the old grid up to its cursor, and ticks of older grids that were decided early. If
+    Already decided are the ticks of the old grid up to its cursor, and ticks of older grids that were decided early. If
     there are too many to store, because a clock was far in the future, the new grid starts after them.
     """
     reached, overrides = schedule.cursor.planned_until, schedule.cursor.tick_overrides
@@ -208,7 +205,7 @@ def restart_grid(schedule: Schedule, now: int) -> Cursor:
         has_grid = schedule.definition is not None
         if has_grid and schedule.grid.count(now, reached) > MAX_EARLY_TICKS:
             return Cursor(reached, tick_overrides=_early_overrides(early))
-        # If zone rules have changed since, the cursor is not on the grid, but its instant is the decided one.
+        # If time zone data has changed since, the cursor is not on the grid, but its instant is the decided one.
         early.add(reached)
         tick = schedule.grid.next(now) if has_grid else None
         while tick is not None and tick < reached:
@@ -222,7 +219,7 @@ def _early_overrides(ticks: Iterable[int]) -> tuple[TickOverride, ...]:
 
 
 def drop_invalid_overrides(schedule: Schedule) -> tuple[Schedule, tuple[Void, ...]]:
-    """The schedule without overrides of instants that are no ticks; only plain SQL can write those."""
+    """Remove overrides of instants that are not ticks, which only plain SQL can write."""
     valid: list[TickOverride] = []
     invalid: list[TickOverride] = []
     for override in schedule.cursor.tick_overrides:
@@ -237,7 +234,7 @@ def drop_invalid_overrides(schedule: Schedule) -> tuple[Schedule, tuple[Void, ..
 def migrate_overrides(
     before: Schedule, after: Schedule, cursor: Cursor, *, same_grid: bool
 ) -> tuple[Cursor, tuple[Void, ...]]:
-    """The cursor of an edited schedule with the overrides that are still valid under its new definition.
+    """Return the cursor of an edited schedule, with the overrides that are still valid.
 
     An override with a payload is kept if the target is the same. On a new grid, its tick must be a pending tick too, a
     move must skip as many ticks as before, and the overrides must not conflict.

@@ -23,7 +23,7 @@ class ActiveRun:
     status: Status
     origin: Origin
     key: str | None = None
-    # It waits for another schedule to succeed; until then it blocks no other run.
+    # It waits for a dependency and does not block other runs until then.
     awaits: bool = False
 
 
@@ -71,7 +71,7 @@ class PlannedRun:
     covers: tuple[int, int, int] | None = None
     payload: Mapping[str, Any] | None = None
     retry_of: int | None = None
-    # It waits until a person releases it.
+    # It waits until an operator releases it.
     held: bool = False
     # It waits until all of these are met, or until one of them is missed.
     awaits: tuple[DependencyWait, ...] = ()
@@ -101,7 +101,7 @@ class PlannedSkip:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What one planner pass decides; it is written in one transaction."""
+    """The decisions of one planner pass, written in one transaction."""
 
     cursor: Cursor
     state: State
@@ -111,7 +111,7 @@ class Plan:
     error: str | None = None
     runs: tuple[PlannedRun, ...] = ()
     skips: tuple[PlannedSkip, ...] = ()
-    # Active runs that are cancelled, and running ones that are asked to stop.
+    # Active runs that are cancelled, and running ones that are stopped.
     cancel: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
     # Whether the waiting runs of backfills and the held runs are cancelled too.
@@ -121,20 +121,20 @@ class Plan:
 
     @property
     def relies_on_runs(self) -> bool:
-        """Must the active runs be locked, because a waiting run or a cancellation depends on their status?"""
+        """Whether the active runs must be locked, because a waiting run or a cancellation depends on their status."""
         return bool(self.cancel or self.stop) or any(run.status == "waiting" and not run.held for run in self.runs)
 
     @property
     def relies_on_successes(self) -> bool:
-        """Must the successes be locked, because a new run waits for one of them?"""
+        """Whether the successes must be locked, because a new run waits for one of them."""
         return any(run.awaits for run in self.runs)
 
 
 def apply_plan(schedule: Schedule, plan: Plan) -> Schedule:
-    """The schedule after this plan."""
+    """Return the schedule after this plan."""
     return replace(schedule, cursor=plan.cursor, state=plan.state, pause=plan.pause, error=plan.error)
 
 
 def join_plans(first: Plan, then: Plan) -> Plan:
-    """One plan out of two that follow each other; the first has no runs."""
+    """Join two consecutive plans; the first has no runs."""
     return replace(then, skips=first.skips + then.skips, void=first.void + then.void)

@@ -1,4 +1,4 @@
-"""What planning reports: of one transaction, or of a whole step."""
+"""Result of planning: of one transaction, or of a whole step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.runs.run import ClaimedRun
 
 @dataclass(frozen=True, slots=True)
 class RefusedPlan:
-    """A schedule that was not planned though it is due: why, and when it is tried again."""
+    """A due schedule that could not be planned: why, and when it is retried."""
 
     schedule: str
     error: str
@@ -20,7 +20,7 @@ class RefusedPlan:
 
 @dataclass(frozen=True, slots=True)
 class UnknownSchedule:
-    """An active schedule that this process leaves to others, and why."""
+    """An active schedule that this process ignores, and why."""
 
     namespace: str
     name: str
@@ -29,7 +29,7 @@ class UnknownSchedule:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """What was planned, and when the next schedule is due."""
+    """Planned schedules, runs and skips, and when the next schedule is due."""
 
     now: datetime
     schedules: int = 0
@@ -38,15 +38,15 @@ class PlanResult:
     parked: tuple[str, ...] = ()
     # None: nothing is planned for any future instant.
     next_at: datetime | None = None
-    # More was due than was planned.
+    # More schedules are due than were planned.
     more: bool = False
-    # Runs that were leased to this worker as they were made.
+    # Runs that were leased to this worker when they were created.
     leased: Sequence[ClaimedRun] = ()
-    # Schedules that the database refused to plan, for a cause that is not in their rows.
+    # Schedules that the database rejected, for a cause outside of their rows.
     refused: tuple[RefusedPlan, ...] = ()
 
     def plus(self, later: PlanResult) -> PlanResult:
-        """Both as one, of which the other one came later."""
+        """Combine with a later result."""
         return PlanResult(
             later.now,
             self.schedules + later.schedules,
@@ -61,5 +61,5 @@ class PlanResult:
 
 
 def earliest(instants: Iterable[datetime | None]) -> datetime | None:
-    """The first of these instants, if there is any."""
+    """Return the earliest instant; None if there is none."""
     return min((at for at in instants if at is not None), default=None)

@@ -34,7 +34,7 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit | None = 
 
 
 def first_plan(schedule: Schedule, now: float) -> Plan:
-    """The first plan of a schedule: no past tick runs; if no tick is pending, the last past one is a misfire."""
+    """Plan a schedule for the first time: no past tick runs; if no tick is pending, the last one is a misfire."""
     start = floor(now)
     started = settle(schedule, replace(schedule.cursor, planned_until=start))
     if schedule.grid.next(start) is None and (last := schedule.grid.previous(start + 1)) is not None:

@@ -1,4 +1,4 @@
-"""Skips of all undecided ticks up to an instant, such as those of a pause."""
+"""Skips of all undecided ticks up to an instant, for example during a pause."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ NotedTicks = Sequence[tuple[UpcomingTick, Sequence[str]]]
 
 
 def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
-    """The overrides of a schedule's pending ticks, in order."""
+    """Return the overrides of a schedule's pending ticks, in order."""
     if schedule.definition is None or schedule.cursor.planned_until is None or not schedule.cursor.tick_overrides:
         return []
     pending = PendingTicks(schedule)
@@ -41,12 +41,11 @@ def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
 
 
 def upcoming_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
-    """The next `count` ticks of a schedule, with the reason if one will be skipped."""
+    """Return the next `count` ticks of a schedule, with the reason if one will be skipped."""
     return [*islice(iter_upcoming(schedule, now), check_count(count))]
 
 
 def iter_upcoming(schedule: Schedule, now: datetime) -> Iterator[UpcomingTick]:
-    """All upcoming ticks, one by one."""
     definition, cursor = schedule.definition, schedule.cursor
     if definition is None or schedule.state in ("parked", "ended", "deleted"):
         return
@@ -79,7 +78,7 @@ def iter_upcoming(schedule: Schedule, now: datetime) -> Iterator[UpcomingTick]:
 
 
 def next_skipped(schedule: Schedule, now: datetime) -> str | None:
-    """Why the next tick of an active schedule will be skipped; None if it runs, or if it is a shadow's."""
+    """Return why the next tick of an active schedule will be skipped; None if it runs or is a shadow."""
     if schedule.state != "active":
         return None
     reasons = (tick.skipped for tick in iter_upcoming(schedule, now) if tick.skipped != "done")
@@ -88,21 +87,20 @@ def next_skipped(schedule: Schedule, now: datetime) -> str | None:
 
 
 def check_count(count: int) -> int:
-    """Refuse a number of ticks that is too large for one request."""
+    """Raise InvalidError if the number of ticks is too large for one request."""
     if not 1 <= count <= 10_000:
         raise InvalidError("count: must be from 1 to 10000.", field="count")
     return count
 
 
 def with_notes(schedule: Schedule, ticks: Sequence[UpcomingTick], now: datetime) -> NotedTicks:
-    """Ticks with notes on changes of the clock; if only a server can read the schedule, with its notes."""
+    """Add notes on DST changes; if only a server can read the schedule, keep the notes of the server."""
     if schedule.definition is None:
         return [(tick, tick.notes) for tick in ticks]
     return with_dst_notes(schedule.definition.trigger, ticks, to_seconds(now))
 
 
 def with_dst_notes(trigger: TriggerValue, ticks: Sequence[UpcomingTick], after: int) -> NotedTicks:
-    """Ticks after an instant with notes on changes of the clock."""
     ticks_with_notes: list[tuple[UpcomingTick, Sequence[str]]] = []
     for tick in ticks:
         at = to_seconds(tick.scheduled_for)

@@ -1,4 +1,4 @@
-"""The cursor of a schedule after its zone rules changed."""
+"""The cursor of a schedule after a change of the time zone data."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride, Void
 from tickbird.domain.time.zones import REPAIR_LIMIT
 
-# At most this many ticks after the cursor are checked for one that the new zone rules repeat.
+# At most this many ticks after the cursor are checked for one that the new data repeats.
 _MAX_REPEATED = 64
 
 
 def apply_zone_change(schedule: Schedule) -> Plan:
-    """Recompute the cursor with the new rules; decided ticks stay decided.
+    """Recompute the cursor with the new time zone data; decided ticks stay decided.
 
-    A tick that was decided already and that the new rules move to after the cursor becomes a skip. Overrides and skips
-    by people move with their ticks.
+    A decided tick that the new data moves to after the cursor becomes a skip. Overrides and operator skips move with
+    their ticks.
     """
     cursor, decided = schedule.cursor, schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or schedule.definition is None or decided is None:
         return Plan(cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
     if cursor.skip_until is not None and not schedule.grid.contains(cursor.skip_until):
-        again = schedule.grid.next(cursor.skip_until)
-        if again is not None and again - cursor.skip_until <= REPAIR_LIMIT:
-            cursor = replace(cursor, skip_until=again)
-    # If the next pass is for a tick that a person moved, `next_run_at` says nothing about the old grid.
+        following = schedule.grid.next(cursor.skip_until)
+        if following is not None and following - cursor.skip_until <= REPAIR_LIMIT:
+            cursor = replace(cursor, skip_until=following)
+    # If the next pass is for a moved tick, `next_run_at` says nothing about the old grid.
     moves = (override for override in cursor.tick_overrides if override.due_at is not None)
     awaited = next((override for override in moves if override.due_at == cursor.next_run_at), None)
     until = None if awaited else _repeated(schedule, decided)
@@ -38,7 +38,7 @@ def apply_zone_change(schedule: Schedule) -> Plan:
     schedule = replace(schedule, cursor=cursor)
     if until is None:
         return replace(settle(schedule, cursor), void=void)
-    note = "its time on the wall clock had come already, by the zone rules before"
+    note = "its wall-clock time had already passed under the previous time zone data"
     plan = skip_all(schedule, "zone_data", until, note=note)
     return replace(plan, void=void + plan.void)
 
@@ -74,9 +74,9 @@ def _moved_by_rules(schedule: Schedule, tick: int, reached: int) -> int | None:
 
 
 def _repeated(schedule: Schedule, decided: int) -> int | None:
-    """The last tick after `decided` that the new rules repeat although it is decided already; None if there is none.
+    """Return the last tick after `decided` that the new data repeats although it is decided; None if there is none.
 
-    A tick is repeated if it is at most one change of the clock after `decided` and before the next tick of the old
+    A tick is repeated if it is at most one DST change after `decided` and before the next tick of the old
     rules, and that next tick has moved by the same time, or not at all.
     """
     grid, wakeup, pending = schedule.grid, schedule.cursor.next_run_at, PendingTicks(schedule)

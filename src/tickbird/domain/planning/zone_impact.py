@@ -1,4 +1,4 @@
-"""The impact of other zone rules on a schedule's ticks, within a horizon."""
+"""Impact of other time zone data on a schedule's ticks, within a horizon."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.zone_override import zones_of
 
-# At most this many ticks of a schedule are compared, the earliest.
+# At most this many ticks of a schedule are compared, earliest first.
 MAX_TICKS: Final = 20_000
 SHOWN: Final = 5
 MAX_DAYS: Final = 36_500
@@ -24,7 +24,7 @@ MAX_DAYS: Final = 36_500
 
 @dataclass(frozen=True, slots=True)
 class ZoneImpact:
-    """Ticks that only the old or only the new rules have: their numbers, and the first few."""
+    """Ticks that only the old or only the new data has: their numbers, and the first few."""
 
     schedule: str
     zone: str
@@ -37,7 +37,7 @@ class ZoneImpact:
 
 
 def zone_impact(name: str, before: Definition, after: Definition, since: int, until: int) -> ZoneImpact | None:
-    """Compare the ticks of one definition under two sets of rules; None if they are the same."""
+    """Compare the ticks of a definition under two sets of time zone data; None if they are equal."""
     old, new = list(_ticks(before, since, until)), list(_ticks(after, since, until))
     if len(old) == MAX_TICKS or len(new) == MAX_TICKS:
         until = min(ticks[-1] for ticks in (old, new) if len(ticks) == MAX_TICKS)
@@ -58,7 +58,7 @@ def zone_impact(name: str, before: Definition, after: Definition, since: int, un
 
 
 def is_zoned(schedule: Schedule) -> bool:
-    """Does it have upcoming ticks in a zone other than UTC?"""
+    """Return whether it has upcoming ticks in a zone other than UTC."""
     if schedule.definition is None or schedule.state not in ("active", "paused"):
         return False
     return _names_zone(schedule.definition.trigger.to_json())
@@ -73,7 +73,7 @@ def _names_zone(value: Any) -> bool:
 def iter_zone_impacts(
     schedules: Iterable[Schedule], folder: str | Path, since: int, until: int
 ) -> Iterator[ZoneImpact | None]:
-    """Compare these schedules with the rules of a folder of zone files; None if nothing changes."""
+    """Compare these schedules under the zone files of a folder; yield None for one without a change."""
     if not Path(folder).is_dir():
         raise InvalidError(f"against: {folder} is not a folder of zone files.", field="against")
     with zones_of(folder):
@@ -84,13 +84,13 @@ def iter_zone_impacts(
 
 
 def sort_by_instant(impacts: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
-    """Without None, earliest first."""
+    """Return the impacts without None, earliest first."""
     changed = [impact for impact in impacts if impact is not None]
     return sorted(changed, key=lambda impact: min(impact.first_removed + impact.first_added))
 
 
 def next_zone_impact(schedule: Schedule) -> ZoneImpact | None:
-    """Compare the stored wake-up of a schedule with the one by the rules of this process; None if they are the same."""
+    """Compare the stored wake-up of a schedule with the one under this process's data; None if they are equal."""
     before, after = schedule.cursor.next_run_at, apply_zone_change(schedule).cursor.next_run_at
     if before == after or schedule.definition is None:
         return None

@@ -1,4 +1,4 @@
-"""Every change that a person or a deploy can make to a schedule, as values with one pure method.
+"""Commands: every change of a schedule by a person or a deploy, as a value with one pure method.
 
-A store first plans what is due under the old revision, then applies the command in the same transaction.
+A store first plans the due ticks under the old revision, then applies the command in the same transaction.
 """

@@ -1,4 +1,4 @@
-"""The base of all commands: a command changes one schedule."""
+"""Base class of commands: a command changes one schedule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule, check_revision
 from tickbird.domain.text import check_text
 
-# A 32-bit number, as the stores keep it.
+# The stores use 32-bit numbers.
 MAX_REVISION = 2**31 - 1
 
 
@@ -24,7 +24,7 @@ class Change:
     schedule: Schedule
     plan: Plan
     detail: Mapping[str, Any] = field(default_factory=dict)
-    # False if the command only makes a run, or changes nothing.
+    # False if the command only creates a run, or changes nothing.
     makes_revision: bool = True
     # For a retry: the definition of the run that is retried.
     retried_definition: Definition | None = None
@@ -47,42 +47,42 @@ class Command:
         check_text(getattr(self, "note", ""), "note")
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """Check that the schedule exists and has the revision, and change it."""
+        """Check the existence and the revision of the schedule, then change it."""
         if schedule is None or schedule.state == "deleted":
-            raise NotFoundError(f"there is no schedule {name!r};", hint="`tickbird ls` shows those that exist.")
+            raise NotFoundError(f"there is no schedule {name!r}.", hint="`tickbird ls` lists the schedules.")
         check_revision(schedule, self.revision)
         return self.change(schedule, facts, now)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Change a schedule that exists."""
+        """Change an existing schedule."""
         raise NotImplementedError
 
     @property
     def stated_fields(self) -> Mapping[str, Any]:
-        """The fields of the definition that the command states, as JSON."""
+        """The fields of the definition that the command sets, as JSON."""
         return {}
 
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """The stored calendars that the schedule has after the command; `apply` needs them in its facts."""
+        """Return the calendars of the schedule after the command; `apply` needs them in its facts."""
         return ()
 
     @property
     def changes_dependencies(self) -> bool:
-        """May it add or remove dependencies? Only one such command runs at a time."""
+        """Whether it may change dependencies. Only one such command runs at a time."""
         return False
 
     def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """The schedules on which this one depends after the command, if the command changes them."""
+        """Return the dependencies after the command, if the command changes them."""
         return ()
 
 
 def new_revision(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
-    """A change with the next revision."""
+    """Return a change with the next revision."""
     revision = schedule.revision + 1
     if revision > MAX_REVISION:
         raise ConflictError(
-            f"schedule {schedule.name!r} has revision {schedule.revision:,}, the last one that can be stored;",
-            hint="delete its row, and create it again under another name.",
+            f"schedule {schedule.name!r} has revision {schedule.revision:,}, the highest possible one.",
+            hint="Delete its row, and create it again under another name.",
         )
     after = replace(
         schedule, revision=revision, state=plan.state, cursor=plan.cursor, pause=plan.pause, error=plan.error
@@ -91,13 +91,13 @@ def new_revision(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> 
 
 
 def unchanged(action: str, schedule: Schedule) -> Change:
-    """A change that changes nothing; it makes no revision."""
+    """Return a change without effect, which creates no revision."""
     same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
     return Change(action, schedule, same, makes_revision=False)
 
 
 def cancel_active_runs(plan: Plan, facts: Facts) -> Plan:
-    """Cancel the active runs that have not started, and ask the running ones to stop."""
+    """Cancel the active runs that have not started, and stop the running ones."""
     return replace(
         plan,
         cancel=tuple(run.id for run in facts.active if run.status != "running"),

@@ -1,4 +1,4 @@
-"""What the calendars say that a definition names."""
+"""Closed days of the calendars in a definition."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from tickbird.domain.schedules.dependencies import could_be_name
 
 
 def calendar_names(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    """The calendars that a definition's JSON names; what is wrong with it is told when it is decoded."""
+    """Return the calendars in a definition's JSON; decoding reports invalid ones."""
     names = raw.get("calendars")
-    # Those that could be names, since a store can look for nothing else.
+    # Keep only valid names, because a store can search for nothing else.
     return tuple(filter(could_be_name, names)) if isinstance(names, list | tuple) else ()
 
 
 def with_calendars(raw: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """A definition's JSON with what its calendars say now."""
+    """Return a definition's JSON with the current closed days of its calendars."""
     plain = in_its_format({name: value for name, value in raw.items() if name != "closed"})
     closed = resolve_calendars(calendar_names(raw), facts.calendars)
     return {**plain, "closed": {name: calendar_to_json(closed[name]) for name in sorted(closed)}} if closed else plain
 
 
 def resolve_calendars(names: tuple[str, ...], known: Mapping[str, Calendar | None]) -> dict[str, Calendar]:
-    """What calendars say, by name; of those that are not asked for, their names are enough."""
+    """Return the closed days by calendar; in `known`, the content of other calendars may be None."""
     resolved: dict[str, Calendar] = {}
     for name in names:
         calendar = BUILT_IN.get(name, known.get(name))
         if calendar is None:
             names_known = ", ".join(sorted({*BUILT_IN, *known}))
             raise DefinitionError(
-                f"calendars: there is no calendar {name[:200]!r};",
+                f"calendars: there is no calendar {name[:200]!r}.",
                 field="calendars",
-                hint=f"put it first with `tickbird calendar put`, or name one of these: {names_known}.",
+                hint=f"Create it with `tickbird calendar put`, or use one of these: {names_known}.",
             )
         resolved[name] = calendar
     return resolved

@@ -1,4 +1,4 @@
-"""Changes to the definition of a schedule: by people, by a deploy, by a calendar."""
+"""Commands that change the definition of a schedule: by users, by a deploy, by a calendar."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Create(Command):
     first: Literal["now"] | None = None
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """A person may not create a schedule without upcoming ticks; from code, it ends at once with a misfire."""
+        """Reject a schedule without upcoming ticks; declared by code, it ends at once with a misfire."""
         if schedule is not None and schedule.state != "deleted":
             raise ConflictError(
-                f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
+                f"schedule {name!r} already exists.", hint="Update it, delete it first, or choose another name."
             )
         definition = self.definition
         if definition.calendars:
@@ -67,14 +67,14 @@ class Create(Command):
         if self.app is None and fresh.grid.next(floor(now)) is None:
             raise DefinitionError(
                 f"trigger: {self.definition.trigger!r} has no tick after {to_datetime(floor(now)).isoformat()}"
-                + (f" and until end_at ({self.definition.end_at.isoformat()});" if self.definition.end_at else ";"),
+                + (f" and until end_at ({self.definition.end_at.isoformat()})." if self.definition.end_at else "."),
                 field="trigger",
-                hint="choose one that has a tick in the future.",
+                hint="Choose a trigger that has a future tick.",
             )
         plan = first_plan(fresh, now)
         if restarted.planned_until != floor(now):
             plan = settle(fresh, restarted)
-        # The ticks up to the tombstone's cursor, and its early ones, are decided already.
+        # The ticks up to the tombstone's cursor, and its early ones, are already decided.
         reached, early = tombstone.cursor.planned_until or 0, {item.tick for item in tombstone.cursor.tick_overrides}
         skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in early)
         plan = replace(plan, skips=tuple(skips))
@@ -102,7 +102,7 @@ class Create(Command):
 class Update(Command):
     """Set some fields of the definition, given as JSON; on a schedule from code they become overrides.
 
-    Unset ones go back to what is `declared` of them in code, else to their defaults.
+    Unset fields return to the value `declared` in code (default: their defaults).
     """
 
     fields: Mapping[str, Any]
@@ -110,7 +110,7 @@ class Update(Command):
     declared: Mapping[str, Any] = field(default_factory=dict)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Validate the whole definition that results; one that is the same makes no revision."""
+        """Validate the resulting definition; an equal one creates no revision."""
         raw = with_calendars(self._updated(schedule.definition_json), facts)
         overrides = {**schedule.field_overrides, **self.fields} if schedule.app else schedule.field_overrides
         overrides = {name: value for name, value in overrides.items() if name not in self.unset}
@@ -118,13 +118,17 @@ class Update(Command):
         if settled and _is_same(schedule.definition, decode_definition(raw)):
             return unchanged("update", schedule)
         names = [*self.fields, *sorted(self.unset)]
-        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        before, after = ({name: values.get(name) for name in names} for values in (schedule.definition_json, raw))
         changed = replace(schedule, definition_json=raw, field_overrides=overrides)
         return _plan_definition("update", schedule, changed, facts, now, {"before": before, "after": after})
 
     def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
-        kept = {name: value for name, value in raw.items() if name not in self.unset}
-        return {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
+        remaining = {name: value for name, value in raw.items() if name not in self.unset}
+        return {
+            **remaining,
+            **{name: value for name, value in self.declared.items() if name in self.unset},
+            **self.fields,
+        }
 
     @property
     def stated_fields(self) -> Mapping[str, Any]:
@@ -143,7 +147,7 @@ class Update(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollBack(Command):
-    """Take the definition of an earlier revision again; over code, what differs from what is `declared` is kept so."""
+    """Restore the definition of an earlier revision; fields that differ from the `declared` ones become overrides."""
 
     to: int
     definition: Mapping[str, Any]
@@ -151,33 +155,33 @@ class RollBack(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """A new revision; the state, the cursor and what was decided for single ticks go on as with any edit."""
+        """Create a new revision; the state, the cursor and tick overrides are handled as in any edit."""
         overrides = self._over_code() if schedule.app else schedule.field_overrides
-        wanted = {"v": self.definition.get("v"), **self.declared, **overrides} if schedule.app else self.definition
-        raw = with_calendars(wanted, facts)
+        restored = {"v": self.definition.get("v"), **self.declared, **overrides} if schedule.app else self.definition
+        raw = with_calendars(restored, facts)
         try:
             definition = decode_definition(raw)
         except InvalidError as error:
             raise ConflictError(
-                f"schedule {schedule.name!r} cannot go back to revision {self.to}: {error.message}",
+                f"schedule {schedule.name!r} cannot be rolled back to revision {self.to}: {error.message}",
                 hint=error.hint or "Set its fields one by one instead.",
             ) from error
         settled = schedule.state != "parked" and overrides == schedule.field_overrides
         if settled and _is_same(schedule.definition, definition):
             raise ConflictError(
-                f"schedule {schedule.name!r} is already as it was at revision {self.to};",
-                hint="there is nothing to roll back.",
+                f"schedule {schedule.name!r} already has the definition of revision {self.to}.",
+                hint="There is nothing to roll back.",
             )
         names = sorted(
             name for name in {*schedule.definition_json, *raw} if schedule.definition_json.get(name) != raw.get(name)
         )
-        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        before, after = ({name: values.get(name) for name in names} for values in (schedule.definition_json, raw))
         changed = replace(schedule, definition_json=raw, field_overrides=overrides)
         detail = {"to": self.to, "note": self.note, "before": before, "after": after}
         return _plan_definition("roll_back", schedule, changed, facts, now, detail)
 
     def _over_code(self) -> dict[str, Any]:
-        """What an operator would have set to get there: defaults too, where code says something else."""
+        """Return the overrides that give this definition, including defaults that differ from the code."""
         fields = [name for name in FIELDS if self.definition.get(name) != self.declared.get(name)]
         return {name: self.definition.get(name, default_field(name)) for name in fields}
 
@@ -198,19 +202,19 @@ class RollBack(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncFromCode(Command):
-    """A new definition from code; what an operator has overridden stays so."""
+    """Apply a new definition from code; operator overrides stay."""
 
     definition: Definition
     app: str
     fingerprint: str
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Take the code's definition, with the overrides over it."""
+        """Merge the definition from code with the overrides."""
         declared = encode_stated(self.definition)
         raw = with_calendars({**declared, **schedule.field_overrides}, facts)
         changed = replace(schedule, definition_json=raw, app=self.app, fingerprint=self.fingerprint)
         detail: dict[str, Any] = {"before": dict(schedule.definition_json), "after": raw}
-        # If an override is unset later, the field goes back to this value.
+        # If an override is unset later, the field returns to this value.
         detail |= {"declared": declared} if schedule.field_overrides else {}
         return _plan_definition("sync", schedule, changed, facts, now, detail)
 
@@ -232,12 +236,12 @@ class SyncFromCode(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshCalendar(Command):
-    """A calendar that the schedule names says something else now."""
+    """Apply changed closed days of a calendar of the schedule."""
 
     calendar: str
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Take what all its calendars say now; when that is what it has, it makes no revision."""
+        """Apply the current closed days of all calendars; equal ones create no revision."""
         raw = with_calendars(schedule.definition_json, facts)
         if raw == schedule.definition_json:
             return unchanged("calendar", schedule)
@@ -250,8 +254,8 @@ class RefreshCalendar(Command):
 
 
 def _is_same(before: Definition | None, after: Definition) -> bool:
-    """By its text, since 1, 1.0 and true are equal and yet not the same payload."""
-    texts = {definition_text(encode_definition(each)) for each in (before, after) if each is not None}
+    """Compare the JSON texts, because 1, 1.0 and true are equal in Python."""
+    texts = {definition_text(encode_definition(item)) for item in (before, after) if item is not None}
     return before is not None and len(texts) == 1
 
 
@@ -268,8 +272,8 @@ def _plan_definition(
         return new_revision(action, after, plan_same_grid(before, after), **detail)
     skips = skip_passed_ticks(before, now, "edited")
     state: State = "paused" if after.state == "paused" else "active"
-    timed = plan_new_grid(before, replace(after, state=state), now)
-    return new_revision(action, after, replace(timed, skips=skips), **detail)
+    plan = plan_new_grid(before, replace(after, state=state), now)
+    return new_revision(action, after, replace(plan, skips=skips), **detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +283,7 @@ class Delete(Command):
     cancel_runs: bool = False
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Runs that exist continue, unless `cancel_runs`."""
+        """Delete the schedule; existing runs continue unless `cancel_runs` is set."""
         check_dependents(schedule.name, facts.dependents)
         cursor = restart_grid(schedule, floor(now))
         void = tuple((item, "deleted") for item in schedule.cursor.tick_overrides if not item.decided_early)
@@ -295,8 +299,8 @@ class Delete(Command):
 
 
 def override_notice(schedule: Schedule) -> str:
-    """What a person who changed a schedule from code must know; empty where nothing is set over it."""
+    """Return the notice about overrides of a schedule from code; empty if there are none."""
     if not schedule.app or not schedule.field_overrides:
         return ""
     names = ", ".join(sorted(schedule.field_overrides))
-    return f"set over what app {schedule.app} declares, also through deploys, until they are unset: {names}"
+    return f"these fields override app {schedule.app}, even after deploys, until they are unset: {names}"

@@ -23,16 +23,18 @@ class Pause(Command):
     note: str = ""
     until: int | None = None
     cancel_runs: bool = False
-    # Who paused it in the store that it comes from; None: the actor.
+    # Who paused it in the store of origin, for an import; None: the actor.
     by: str | None = None
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """A parked schedule stays parked and is paused once repaired."""
+        """Pause the schedule; a parked one stays parked and is paused after its repair."""
         if schedule.state == "ended":
-            raise ConflictError(f"schedule {schedule.name!r} has ended; there is nothing to pause.")
+            raise ConflictError(f"schedule {schedule.name!r} has ended. There is nothing to pause.")
         if self.until is not None and self.until <= now:
             raise InvalidError(
-                f"until: {to_datetime(self.until).isoformat()} is past;", field="until", hint="choose a later instant."
+                f"until: {to_datetime(self.until).isoformat()} is in the past.",
+                field="until",
+                hint="Choose a later instant.",
             )
         pause = PauseState(self.by or self.actor, self.note, self.until)
         if schedule.state == "parked":
@@ -46,15 +48,15 @@ class Pause(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume(Command):
-    """Go on behind the ticks that passed meanwhile; they are one skip and are never caught up.
+    """Continue after the ticks that passed during the pause; they are one skip and are never caught up.
 
-    Also a parked schedule that can be planned again; one that cannot only loses its pause, if it has any.
+    A parked schedule resumes too if it can be planned again; otherwise it only loses its pause, if it has one.
     """
 
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Only a paused or parked schedule can be resumed."""
+        """Resume a paused or parked schedule."""
         detail = {"paused_by": schedule.pause.by if schedule.pause else None, "note": self.note}
         if schedule.state == "parked" and schedule.definition is not None:
             active = replace(schedule, pause=None)
@@ -71,11 +73,11 @@ class Resume(Command):
             return new_revision("resume", active, first_plan(active, now), **detail)
         note = f"paused by {schedule.pause.by}" + (f": {schedule.pause.note}" if schedule.pause.note else "")
         plan = skip_all(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
-        # They passed under the revision that paused them.
+        # The ticks passed under the revision that paused them.
         skips = tuple(replace(skip, revision=schedule.revision) for skip in plan.skips)
         return new_revision("resume", active, replace(plan, skips=skips), **detail)
 
 
 def removed_from_code(revision: int | None = None) -> Pause:
-    """The pause that a deploy leaves on a schedule which its code no longer has."""
+    """Return the pause that a deploy sets on a schedule that was removed from code."""
     return Pause(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)

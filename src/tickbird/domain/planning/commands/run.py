@@ -1,4 +1,4 @@
-"""Runs by hand: one now, or a retry of another one."""
+"""Manual runs and retries."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from tickbird.domain.schedules.schedule import Schedule, check_revision, check_r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger(Command):
-    """One manual run now, or a retry of a run; the cursor stays where it is."""
+    """Create a manual run now, or retry a run; the cursor does not change."""
 
     payload: Mapping[str, Any] | None = None
-    # Repeat this run of the schedule, with its payload unless another one is given.
+    # Retry this run of the schedule, with its payload unless another one is given.
     retry_of: int | None = None
-    # Triggering again with the same key gives the run that exists; the store sees to that.
+    # Another trigger with the same key returns the existing run; the store ensures this.
     idempotency_key: str | None = None
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """A retry does not depend on what the schedule is now, so it works after a delete too."""
+        """Apply the command. A retry does not depend on the current schedule, so it works after a delete too."""
         if schedule is None or self.retry_of is None:
             return super(Trigger, self).apply(schedule, name, facts, now)
         check_revision(schedule, self.revision)
         return self._repeat(schedule, facts, now)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Works in every state but parked, and not for a shadow."""
+        """Create a manual run, in every state except parked; not for a shadow."""
         if schedule.state == "parked" or schedule.definition is None:
             raise ConflictError(
-                f"schedule {schedule.name!r} is parked ({schedule.error});", hint="repair its definition first."
+                f"schedule {schedule.name!r} is parked ({schedule.error}).", hint="Repair its definition first."
             )
         check_runs(schedule)
         if self.payload is not None:
@@ -46,25 +46,25 @@ class Trigger(Command):
         return Change("trigger", schedule, plan, self._detail, makes_revision=False)
 
     def _repeat(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """A run with the target, payload and policies of another one, whatever its schedule is by now."""
+        """Create a run with the target, payload and policies of the original run."""
         if facts.retried_run is None:
             raise NotFoundError(
-                f"there is no run {self.retry_of} of schedule {schedule.name!r};",
+                f"there is no run {self.retry_of} of schedule {schedule.name!r}.",
                 hint="`tickbird runs` shows the newest runs.",
             )
         original, definition = facts.retried_run.run, facts.retried_run.definition
         if definition is None:
             raise ConflictError(
-                f"run {original.id} cannot be repeated: revision {original.revision} of schedule {schedule.name!r}, "
-                "which it was created with, cannot be read here;",
-                hint="upgrade tickbird and tzdata, then retry it.",
+                f"run {original.id} cannot be retried: revision {original.revision} of schedule {schedule.name!r}, "
+                "with which it was created, cannot be read here.",
+                hint="Upgrade tickbird and tzdata, then retry it.",
             )
         if schedule.state != "deleted":
             check_runs(schedule)
         payload = original.payload if self.payload is None else self.payload
         check_payload(payload)
         definition.key(payload)
-        # Only a run that had to start in time is repeated by one that has to.
+        # The retry has a start deadline only if the original run had one.
         within = None if original.start_by is None else definition.start_within
         run = PlannedRun(
             None,
@@ -86,7 +86,7 @@ class Trigger(Command):
 
 def manual_run(schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | None = None) -> PlannedRun:
     assert schedule.definition is not None
-    # Refused here where the key needs a field that the payload has not.
+    # Raises if the payload lacks a field of the key.
     schedule.definition.key(payload)
     waits = must_wait(schedule.definition, facts.active)
     return PlannedRun(None, None, "manual", "waiting" if waits else "queued", payload=payload)

@@ -1,4 +1,4 @@
-"""Decisions for single ticks to come: reschedule, override, skip."""
+"""Commands for single future ticks: reschedule, override, skip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.schedules.tick_overrides import MAX_OVERRIDES, MAX_OVERRIDES_LENGTH, TickOverride, overrides_text
 from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
-# By one instruction.
+# Per command.
 MAX_SKIPPED = 10_000
 
 
@@ -29,20 +29,20 @@ class Reschedule(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Only the next tick to run moves, and only into the future; a payload that it was given stays with it."""
+        """Move the next runnable tick into the future; it keeps the payload of an override."""
         tick = _next_tick(schedule, "reschedule")
         _check_future(self.to, "to", now)
-        known = PendingTicks(schedule).override(tick)
+        existing = PendingTicks(schedule).override(tick)
         moved = TickOverride(tick, self.actor, floor(now), due_at=self.to, note=self.note)
-        if known is not None:
-            moved = replace(moved, payload=known.payload)
+        if existing is not None:
+            moved = replace(moved, payload=existing.payload)
         plan = settle(schedule, _with_override(schedule, moved))
         return new_revision("reschedule", schedule, plan, tick=tick, to=self.to, note=self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Override(Command):
-    """Decide for one coming tick: skip it, make it due at another instant, give its run another payload."""
+    """Override one future tick: skip it, move it, or change the payload of its run."""
 
     tick: int
     skip: bool = False
@@ -51,24 +51,24 @@ class Override(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """It replaces an earlier override of the tick."""
+        """Replace an earlier override of the tick."""
         if self.skip == (self.move_to is not None or self.payload is not None):
             raise InvalidError(
-                "override: skip the tick, or give it another instant or payload, not both;"
+                "override: skip cannot be combined with move_to or payload."
                 if self.skip
-                else "override: nothing was decided for the tick;",
+                else "override: nothing to change.",
                 field="skip",
-                hint="give skip, or move_to, payload or both.",
+                hint="Give skip, or move_to, payload or both.",
             )
         pending = _undecided(schedule, self.tick)
         if self.move_to is not None:
             _check_future(self.move_to, "move_to", now)
         self._check_payload(schedule)
-        known = pending.override(self.tick)
+        existing = pending.override(self.tick)
         new = TickOverride(self.tick, self.actor, floor(now), self.skip, self.move_to, self._sent, self.note)
         plan = settle(schedule, _with_override(schedule, new))
         detail: dict[str, Any] = {"tick": self.tick, "skip": self.skip, "to": self.move_to, "payload": self._sent}
-        detail |= {"note": self.note, "before": None if known is None else known.to_json()}
+        detail |= {"note": self.note, "before": None if existing is None else existing.to_json()}
         return new_revision("override", schedule, plan, **detail)
 
     @property
@@ -79,48 +79,48 @@ class Override(Command):
         if self.payload is None or schedule.definition is None:
             return
         check_payload(self.payload)
-        # Refused here where the key needs a field that the payload has not.
+        # Raises if the payload lacks a field of the key.
         schedule.definition.key(self.payload)
         if self.move_to is None and schedule.grid.excludes(self.tick):
             raise ConflictError(
-                f"the calendar of {schedule.name!r} excludes the day of {iso(self.tick)}, so nothing would run then;",
-                hint="give move_to as well, be it that very instant: then it runs all the same.",
+                f"the calendar of {schedule.name!r} excludes the day of {iso(self.tick)}, so the tick would not run.",
+                hint="Add move_to, which may be the same instant: a moved tick runs on a closed day.",
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearOverride(Command):
-    """Remove the override of a tick, also that of a reschedule."""
+    """Remove the override of a tick, including a reschedule."""
 
     tick: int
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Refused once the tick is decided."""
+        """Remove the override; raises if the tick is already decided."""
         pending = _undecided(schedule, self.tick)
-        known = pending.override(self.tick)
-        if known is None:
-            hint = "`tickbird override NAME --list` shows those that have one."
+        existing = pending.override(self.tick)
+        if existing is None:
+            hint = "`tickbird override NAME --list` lists the overridden ticks."
             if pending.is_skipped(self.tick):
-                hint = f"it is one of those that {schedule.cursor.skip_by} told it to skip with `skip`."
-            raise NotFoundError(f"the tick of {iso(self.tick)} has no override;", hint=hint)
+                hint = f"{schedule.cursor.skip_by} skipped it with `skip`."
+            raise NotFoundError(f"tick {iso(self.tick)} has no override.", hint=hint)
         others = tuple(item for item in schedule.cursor.tick_overrides if item.tick != self.tick)
         cursor = replace(schedule.cursor, tick_overrides=others)
         PendingTicks(schedule, cursor).check()
         plan = settle(schedule, cursor)
-        return new_revision("undo_override", schedule, plan, tick=self.tick, note=self.note, before=known.to_json())
+        return new_revision("undo_override", schedule, plan, tick=self.tick, note=self.note, before=existing.to_json())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(Command):
-    """Skip the next `count` ticks, or all before an instant; they are recorded at their time."""
+    """Skip the next `count` ticks, or all before an instant; the skips are recorded at their time."""
 
     count: int = 1
     until: int | None = None
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """A second skip starts after the first."""
+        """Skip ticks; a second skip starts after the first."""
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MAX_SKIPPED:
             raise InvalidError(f"count: must be a whole number from 1 to {MAX_SKIPPED}.", field="count")
         first = last = _next_tick(schedule, "skip")
@@ -128,10 +128,9 @@ class Skip(Command):
             last = schedule.grid.previous(self.until) or first
             if self.until <= first:
                 raise InvalidError(
-                    f"until: no tick of {schedule.name!r} that is still to be decided lies before "
-                    f"{to_datetime(self.until).isoformat()};",
+                    f"until: no undecided tick of {schedule.name!r} is before {to_datetime(self.until).isoformat()}.",
                     field="until",
-                    hint=f"the next one is at {to_datetime(first).isoformat()}.",
+                    hint=f"The next tick is at {to_datetime(first).isoformat()}.",
                 )
         pending = PendingTicks(schedule)
         for _ in range(self.count - 1):
@@ -139,7 +138,7 @@ class Skip(Command):
             if following is None:
                 break
             last = following
-        # Overrides of these ticks are dropped; the ticks before them are skipped already.
+        # Overrides of these ticks are dropped; the ticks before them are already skipped.
         overrides = schedule.cursor.tick_overrides
         replaced = [item for item in overrides if first <= item.tick <= last and not item.decided_early]
         cursor = replace(
@@ -157,7 +156,7 @@ class Skip(Command):
 def _next_tick(schedule: Schedule, verb: str) -> int:
     cursor = schedule.cursor
     if schedule.state not in ("active", "paused") or cursor.planned_until is None:
-        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no next tick to {verb}.")
+        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state} and has no next tick to {verb}.")
     tick = PendingTicks(schedule).next_runnable(cursor.planned_until)
     if tick is None:
         raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
@@ -165,29 +164,33 @@ def _next_tick(schedule: Schedule, verb: str) -> int:
 
 
 def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
-    """The pending ticks of a schedule; raises if `tick` is not one of them."""
+    """Return the pending ticks of a schedule; raise if `tick` is not one of them."""
     decided = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or decided is None:
-        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no tick to come.")
+        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state} and has no future ticks.")
     if not schedule.grid.contains(tick):
         before, after = schedule.grid.previous(tick), schedule.grid.next(tick)
-        around = [f"{iso(each)} {where}" for each, where in ((before, "before"), (after, "after")) if each is not None]
+        around = [
+            f"{iso(instant)} {where}"
+            for instant, where in ((before, "before"), (after, "after"))
+            if instant is not None
+        ]
         raise InvalidError(
-            f"tick: {iso(tick)} is no tick of {schedule.name!r};",
+            f"tick: {iso(tick)} is not a tick of {schedule.name!r}.",
             field="tick",
-            hint=f"the nearest ones are {' and '.join(around)} it." if around else "it has none.",
+            hint=f"The nearest ticks are {' and '.join(around)} it." if around else "It has no ticks.",
         )
     if tick <= decided and schedule.created_at is not None and to_datetime(tick) <= schedule.created_at:
         raise ConflictError(
-            f"schedule {schedule.name!r} did not exist yet at {iso(tick)};",
-            hint=f"it was created at {utc_text(schedule.created_at)}, and only ticks to come can be overridden.",
+            f"schedule {schedule.name!r} did not exist at {iso(tick)}.",
+            hint=f"It was created at {utc_text(schedule.created_at)}, and only future ticks can be overridden.",
         )
     pending = PendingTicks(schedule)
     if tick <= decided or pending.is_decided_early(tick):
-        early = ", ahead of its time" if tick > decided else ""
+        early = ", before its time" if tick > decided else ""
         raise ConflictError(
-            f"the tick of {iso(tick)} is decided already{early};",
-            hint=f"`tickbird why {schedule.name} {iso(tick)}` tells how.",
+            f"tick {iso(tick)} is already decided{early}.",
+            hint=f"`tickbird why {schedule.name} {iso(tick)}` explains the decision.",
         )
     return pending
 
@@ -195,21 +198,21 @@ def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
 def _check_future(instant: int, field: str, now: float) -> None:
     if instant <= now:
         raise InvalidError(
-            f"{field}: {to_datetime(instant).isoformat()} is past;",
+            f"{field}: {to_datetime(instant).isoformat()} is in the past.",
             field=field,
-            hint="choose a later instant, or trigger the schedule now.",
+            hint="Choose a later instant, or trigger the schedule now.",
         )
 
 
 def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
-    """The cursor with one more override, if that is possible beside the others."""
+    """Return the cursor with one more override; raise if it conflicts with others."""
     overrides = upsert_override(schedule.cursor.tick_overrides, override)
-    told = tuple(override for override in overrides if not override.decided_early)
-    if len(told) > MAX_OVERRIDES or len(overrides_text(told) or "") > MAX_OVERRIDES_LENGTH:
+    pending = tuple(override for override in overrides if not override.decided_early)
+    if len(pending) > MAX_OVERRIDES or len(overrides_text(pending) or "") > MAX_OVERRIDES_LENGTH:
         raise ConflictError(
-            f"schedule {schedule.name!r} has {len(told) - 1:,} overridden ticks, and no room for this one "
-            f"(at most {MAX_OVERRIDES:,}, with {MAX_OVERRIDES_LENGTH:,} characters in all);",
-            hint="undo some, or edit the schedule itself.",
+            f"schedule {schedule.name!r} has {len(pending) - 1:,} overridden ticks; one more exceeds the limit "
+            f"(at most {MAX_OVERRIDES:,}, with {MAX_OVERRIDES_LENGTH:,} characters in total).",
+            hint="Undo some, or edit the schedule itself.",
         )
     cursor = replace(schedule.cursor, tick_overrides=overrides)
     PendingTicks(schedule, cursor).check()
