@@ -1,4 +1,4 @@
-"""Concurrency keys: how a run's key is made, and who of those that wait may go."""
+"""Concurrency keys: the key of a run, and which waiting runs can be released."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.text import check_text
 
-# So many runs of a key that has no limit of its own go on at once.
+# Limit of a key without its own limit.
 DEFAULT_LIMIT = 1
 MAX_LIMIT = 100_000
 MAX_KEY_LENGTH = 200
@@ -23,31 +23,30 @@ _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
 
 
 def check_concurrency_key(template: object) -> str:
-    """A key as people write it: text, where {field} stands for a field of the payload."""
+    """Check a key template: text in which {field} is replaced by a field of the payload."""
     if not isinstance(template, str) or not template.isprintable() or not 1 <= len(template) <= MAX_KEY_LENGTH:
-        raise _refused(template, f"must be a text of 1 to {MAX_KEY_LENGTH} characters on one line;")
+        raise _refused(template, f"must be a text of 1 to {MAX_KEY_LENGTH} characters on one line.")
     if any(brace in _FIELD.sub("", template) for brace in "{}"):
-        raise _refused(template, "has a brace that encloses no field;")
+        raise _refused(template, "has a brace that does not enclose a field.")
     return template
 
 
 def key_for(template: str, payload: Mapping[str, Any]) -> str:
-    """The key of a run with this payload."""
 
     def value(match: re.Match[str]) -> str:
-        found = payload.get(match[1])
-        if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
+        field_value = payload.get(match[1])
+        if isinstance(field_value, bool) or not isinstance(field_value, str | int) or field_value == "":
             what = "is not in the payload" if match[1] not in payload else "is neither a text nor a whole number"
             raise DefinitionError(
-                f"concurrency_key: {template[:60]!r} needs the field {match[1]!r}, which {what};",
+                f"concurrency_key: {template[:60]!r} needs the field {match[1]!r}, which {what}.",
                 field="concurrency_key",
-                hint="add it to the payload, or use a key without it.",
+                hint="Add it to the payload, or use a key without it.",
             )
-        return str(found)
+        return str(field_value)
 
     key = _FIELD.sub(value, template)
     if not key.isprintable() or len(key) > MAX_KEY_LENGTH:
-        raise _refused(key, f"must come to at most {MAX_KEY_LENGTH} characters on one line;")
+        raise _refused(key, f"must have at most {MAX_KEY_LENGTH} characters on one line.")
     return key
 
 
@@ -55,7 +54,7 @@ def _refused(key: object, reason: str) -> DefinitionError:
     return DefinitionError(
         f"concurrency_key: {str(key)[:60]!r} {reason}",
         field="concurrency_key",
-        hint="write one such as 'warehouse' or 'tenant:{tenant}'.",
+        hint="Use a key such as 'warehouse' or 'tenant:{tenant}'.",
     )
 
 
@@ -83,7 +82,7 @@ def check_limit_key(key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyLimit:
-    """How many runs of a key may go on at once, how many do, and how many wait; `is_explicit`: by a person."""
+    """The limit of a key, with its active and waiting runs; `is_explicit` if a user has set the limit."""
 
     key: str
     max_running: int
@@ -92,26 +91,26 @@ class ConcurrencyLimit:
     waiting: int
 
 
-def take(room: MutableMapping[Key, int], key: Key | None) -> Literal["queued", "waiting"]:
-    """How a new run begins, and one place less if it takes one."""
+def take(free_slots: MutableMapping[Key, int], key: Key | None) -> Literal["queued", "waiting"]:
+    """Return the status of a new run; takes a slot if one is free."""
     if key is None:
         return "queued"
-    if room[key] <= 0:
+    if free_slots[key] <= 0:
         return "waiting"
-    room[key] -= 1
+    free_slots[key] -= 1
     return "queued"
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRun:
-    """A waiting run: `max_running` of its schedule go on at once (None: any number), of its key as there is room."""
+    """A waiting run; `max_running` limits the active runs of its schedule (None: no limit)."""
 
     id: int
     schedule_id: int | None
     priority: int
     max_running: int | None = None
     key: Key | None = None
-    # Of a backfill: it comes behind all other waiters of its schedule, and so many of it go on at once.
+    # Of a backfill: it comes after all other waiting runs of its schedule, with its own concurrency.
     backfill_id: int | None = None
     concurrency: int = 0
 
@@ -122,48 +121,48 @@ def pick_releasable(
     room: Mapping[Key, int],
     of_backfills: Mapping[int, int] | None = None,
 ) -> list[int]:
-    """Who may go: by priority, then the oldest; within a schedule that counts, strictly the oldest.
+    """Return the ids of runs to release, by priority, then by age; within a limited schedule, only by age.
 
-    `busy` and `of_backfills` count the runs that go on, by schedule and by backfill; a key that is not in `room` is
-    somebody else's to give.
+    `busy` and `of_backfills` count the active runs by schedule and by backfill. A key that is missing in `room` has no
+    slot to give.
     """
-    places = _Slots(busy, room, of_backfills or {})
-    lines: defaultdict[int, list[WaitingRun]] = defaultdict(list)
-    heads: list[tuple[int, int, WaitingRun]] = []
-    aside: list[WaitingRun] = []
-    for waiter in sorted(waiters, key=lambda one: one.id):
+    slots = _Slots(busy, room, of_backfills or {})
+    queues: defaultdict[int, list[WaitingRun]] = defaultdict(list)
+    candidates: list[tuple[int, int, WaitingRun]] = []
+    backfill_runs: list[WaitingRun] = []
+    for waiter in sorted(waiters, key=lambda run: run.id):
         if waiter.backfill_id is not None:
-            aside.append(waiter)
+            backfill_runs.append(waiter)
         elif waiter.schedule_id is None or waiter.max_running is None:
-            heads.append((-waiter.priority, waiter.id, waiter))
+            candidates.append((-waiter.priority, waiter.id, waiter))
         else:
-            lines[waiter.schedule_id].append(waiter)
-    for line in lines.values():
-        line.reverse()
-        heads.append(_head(line))
-    heapify(heads)
+            queues[waiter.schedule_id].append(waiter)
+    for queue in queues.values():
+        queue.reverse()
+        candidates.append(_head(queue))
+    heapify(candidates)
     chosen: list[int] = []
-    stuck: set[int | None] = set()
-    while heads:
-        _, _, waiter = heappop(heads)
-        if not places.take(waiter):
-            # Nobody behind it may pass: it would never see a place in its schedule and one of its key at once.
-            stuck.add(waiter.schedule_id)
+    blocked: set[int | None] = set()
+    while candidates:
+        _, _, waiter = heappop(candidates)
+        if not slots.take(waiter):
+            # Later runs of the schedule must not pass it: it might never get both slots at once.
+            blocked.add(waiter.schedule_id)
             continue
         chosen.append(waiter.id)
-        if waiter.schedule_id is not None and waiter.max_running is not None and (line := lines[waiter.schedule_id]):
-            heappush(heads, _head(line))
-    aside.sort(key=lambda one: (one.backfill_id, one.id))
-    return chosen + [one.id for one in aside if one.schedule_id not in stuck and places.take(one)]
+        if waiter.schedule_id is not None and waiter.max_running is not None and (queue := queues[waiter.schedule_id]):
+            heappush(candidates, _head(queue))
+    backfill_runs.sort(key=lambda run: (run.backfill_id, run.id))
+    return chosen + [run.id for run in backfill_runs if run.schedule_id not in blocked and slots.take(run)]
 
 
-def _head(line: list[WaitingRun]) -> tuple[int, int, WaitingRun]:
-    waiter = line.pop()
+def _head(queue: list[WaitingRun]) -> tuple[int, int, WaitingRun]:
+    waiter = queue.pop()
     return -waiter.priority, waiter.id, waiter
 
 
 class _Slots:
-    """What is taken and what is left, as waiters go."""
+    """Free slots by schedule, key and backfill."""
 
     def __init__(self, busy: Mapping[int, int], room: Mapping[Key, int], of_backfills: Mapping[int, int]) -> None:
         self.busy = defaultdict(int, busy)
@@ -171,7 +170,7 @@ class _Slots:
         self.of_backfills = defaultdict(int, of_backfills)
 
     def take(self, waiter: WaitingRun) -> bool:
-        """Let a waiter go if there is a place for it everywhere."""
+        """Take the slots for a waiting run if all of them are free."""
         schedule_id, key, backfill_id = waiter.schedule_id, waiter.key, waiter.backfill_id
         if key is not None and self.room[key] <= 0:
             return False

@@ -1,8 +1,8 @@
-"""Lines: where one schedule makes many runs at once, they do not keep those of others waiting.
+"""Fairness: a burst of runs from one schedule does not starve the other schedules in its queue.
 
-The first stands in the line of its queue as every run does. The others stand behind that line, and join it one a
-minute. So they begin at once wherever nobody else waits, and where others do, one a minute at least. Until when a run
-stands behind the line is in whole minutes since the epoch; 0 is that of a run in the line.
+The first run of a burst is queued normally. The others are deferred: runs of other schedules go first, and one deferred
+run a minute becomes a normal one. So they start at once if no other run is queued, otherwise at least one a minute.
+The end of the deferral is in whole minutes since the epoch; 0 means not deferred.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ MINUTE: Final = 60
 
 
 def stagger(last: int, minute: int, on_time: Iterable[bool]) -> tuple[list[int], int]:
-    """Until when runs that a schedule makes in this minute stand behind the line, in order; and the last of them all.
+    """Return the end of deferral of each run that a schedule creates in this minute, and the last end.
 
-    A tick on time stands behind what its schedule has made before, and keeps nothing back itself.
+    A punctual tick is deferred after the earlier runs of its schedule, and defers no others.
     """
-    behind = []
+    deferred = []
     for is_on_time in on_time:
         if not is_on_time:
             last = max(minute, last + 1)
-        behind.append(last if last > minute else NOT_DEFERRED)
-    return behind, last
+        deferred.append(last if last > minute else NOT_DEFERRED)
+    return deferred, last
 
 
 def defer_released(released: Iterable[WaitingRun], of_backfills: Mapping[int, int], minute: int) -> dict[int, int]:
-    """Until when waiters that are released now stand behind the line, by id, where they do.
+    """Return the end of deferral by run id, for released runs that are deferred.
 
-    `of_backfills` counts the runs that go on of each backfill. Those of schedules that count are few by their own rule.
+    `of_backfills` counts the active runs by backfill. Schedules with a limit release few runs anyway.
     """
-    behind: dict[int, int] = {}
-    before = Counter({("backfill", each): number for each, number in of_backfills.items()})
+    deferred: dict[int, int] = {}
+    before = Counter({("backfill", backfill_id): number for backfill_id, number in of_backfills.items()})
     for waiter in released:
         if waiter.backfill_id is not None:
-            crowd = ("backfill", waiter.backfill_id)
+            source = ("backfill", waiter.backfill_id)
         elif waiter.schedule_id is not None and waiter.max_running is None:
-            crowd = ("schedule", waiter.schedule_id)
+            source = ("schedule", waiter.schedule_id)
         else:
             continue
-        if number := before[crowd]:
-            behind[waiter.id] = minute + number
-        before[crowd] += 1
-    return behind
+        if number := before[source]:
+            deferred[waiter.id] = minute + number
+        before[source] += 1
+    return deferred

@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: 90, "90s", "1h30m", timedelta(minutes=90)."""
+"""Durations: 90, "90s", "1h30m", timedelta(minutes=90)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tickbird.domain.errors import DefinitionError
 
-type_help = 'use whole seconds, a text such as "90s", "10m" or "1h30m", or a timedelta'
+type_help = 'Use whole seconds, a text such as "90s", "10m" or "1h30m", or a timedelta'
 Duration = int | str | timedelta
 
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -16,13 +16,13 @@ MAX_DURATION = 100 * 366 * 86_400
 
 
 def seconds(value: Duration, field: str, part: str = "", *, minimum: int = 0) -> int:
-    """Whole seconds of a duration, or a DefinitionError that names the field and the part of it."""
+    """Return the whole seconds of a duration, or raise DefinitionError, which names the field and the part."""
     total, where = _seconds(value), f"{field}: {part}" if part else field
     if total is None:
-        raise DefinitionError(f"{where}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
+        raise DefinitionError(f"{where}: {_shown(value)} is not a duration.", field=field, hint=type_help + ".")
     if not minimum <= total <= MAX_DURATION:
         raise DefinitionError(
-            f"{where}: {_shown(value)} is out of range; it must be from {minimum} s to 100 years.", field=field
+            f"{where}: {_shown(value)} is out of range. It must be from {minimum} s to 100 years.", field=field
         )
     return total
 
@@ -45,7 +45,7 @@ def _shown(value: object) -> str:
 
 
 def duration_text(total: float) -> str:
-    """A duration for people, in its two largest units: "1 h 30 min"."""
+    """Return a duration in its two largest units: "1 h 30 min"."""
     if total < 0:
         return "-" + duration_text(-total)
     if total < 1:
@@ -60,7 +60,7 @@ def duration_text(total: float) -> str:
 
 
 def duration_input(total: int) -> str | int:
-    """Seconds as people write them: 5400 is 1h30m."""
+    """Return seconds in their input form: 5400 is 1h30m."""
     text, rest = "", total
     for unit, size in _UNITS.items():
         number, rest = divmod(rest, size)
@@ -69,7 +69,7 @@ def duration_input(total: int) -> str | int:
 
 
 def relative(at: datetime, now: datetime) -> str:
-    """How far off an instant is: "in 4 h 12 min", "3 d ago"."""
+    """Return the distance of an instant: "in 4 h 12 min", "3 d ago"."""
     away = (at - now).total_seconds()
     length = abs(away)
     if length < 1:

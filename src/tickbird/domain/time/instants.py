@@ -1,4 +1,4 @@
-"""Instants: whole epoch seconds inside planning, aware datetimes everywhere else, microseconds where one is stored.
+"""Instants: whole epoch seconds inside planning, aware datetimes elsewhere, microseconds in some stored values.
 
 Microseconds since the epoch are for SQLite columns, stored rate limiters, page cursors and the forecast's simulation.
 """
@@ -16,7 +16,7 @@ FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 DAY = 86_400
 MICROSECOND = timedelta(microseconds=1)
-# What a store may hold beyond them (PostgreSQL has years up to 294276, and infinity) counts as these.
+# Values beyond these in a store (PostgreSQL has years up to 294276, and infinity) are clamped.
 EARLIEST = EPOCH + timedelta(seconds=FIRST_SECOND)
 LATEST = EPOCH + timedelta(seconds=LAST_SECOND)
 
@@ -24,7 +24,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d)?", re.
 
 
 def to_seconds(at: datetime) -> int:
-    """Whole epoch seconds of an aware datetime, parts of a second dropped (floor)."""
+    """Return the whole epoch seconds of an aware datetime, rounded down."""
     try:
         since = at - EPOCH
         return since.days * DAY + since.seconds
@@ -33,7 +33,7 @@ def to_seconds(at: datetime) -> int:
 
 
 def to_seconds_ceil(at: datetime) -> int:
-    """Whole epoch seconds of an aware datetime, parts of a second rounded up."""
+    """Return the whole epoch seconds of an aware datetime, rounded up."""
     try:
         since = at - EPOCH
         return since.days * DAY + since.seconds + (since.microseconds > 0)
@@ -42,12 +42,11 @@ def to_seconds_ceil(at: datetime) -> int:
 
 
 def clamp_seconds(seconds: int) -> int:
-    """Whole epoch seconds that a store holds, or those of the nearest instant that Python has."""
+    """Clamp epoch seconds to the range that Python supports."""
     return min(max(seconds, FIRST_SECOND), LAST_SECOND)
 
 
 def to_datetime(seconds: int) -> datetime:
-    """The aware UTC datetime of a whole epoch second."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -56,7 +55,6 @@ def to_micros(at: datetime) -> int: ...
 @overload
 def to_micros(at: None) -> None: ...
 def to_micros(at: datetime | None) -> int | None:
-    """Microseconds since the epoch of an aware datetime."""
     if at is None:
         return None
     try:
@@ -70,7 +68,7 @@ def from_micros(micros: int) -> datetime: ...
 @overload
 def from_micros(micros: None) -> None: ...
 def from_micros(micros: int | None) -> datetime | None:
-    """The aware UTC datetime of microseconds since the epoch; EARLIEST or LATEST if Python has no such datetime."""
+    """Return the aware UTC datetime of microseconds since the epoch; EARLIEST or LATEST if out of range."""
     if micros is None:
         return None
     try:
@@ -80,7 +78,7 @@ def from_micros(micros: int | None) -> datetime | None:
 
 
 def utc_text(at: datetime | None) -> str | None:
-    """An instant for programs: ISO 8601 in UTC, with as many digits as it has."""
+    """Return an instant as ISO 8601 in UTC, with microseconds if it has any."""
     if at is None:
         return None
     if at.tzinfo is not UTC:
@@ -90,23 +88,22 @@ def utc_text(at: datetime | None) -> str | None:
 
 
 def iso(seconds: int) -> str:
-    """The ISO 8601 text of a whole epoch second, in UTC."""
     return to_datetime(seconds).isoformat().replace("+00:00", "Z")
 
 
 def wall_seconds(wall: datetime) -> int:
-    """Seconds from 1970-01-01T00:00 to a naive wall-clock time, in the same clock."""
+    """Return the seconds from 1970-01-01T00:00 to a naive wall-clock time, on the same clock."""
     since = wall.replace(tzinfo=UTC) - EPOCH
     return since.days * DAY + since.seconds
 
 
 def wall_datetime(seconds: int) -> datetime:
-    """The naive wall-clock datetime of such seconds."""
+    """Return the naive wall-clock datetime of `wall_seconds`."""
     return (EPOCH + timedelta(seconds=seconds)).replace(tzinfo=None)
 
 
 def parse_iso(text: object, field: str) -> datetime:
-    """A datetime, aware or naive, from strict ISO 8601 text in whole seconds."""
+    """Parse strict ISO 8601 text in whole seconds to an aware or naive datetime."""
     if isinstance(text, str) and len(text) <= 40 and _ISO.fullmatch(text):
         try:
             return datetime.fromisoformat(text)

@@ -1,7 +1,7 @@
-"""Where zone rules come from, and which they are: one source for everybody, so that all workers have the same grids.
+"""Source and version of the time zone data, the same for all workers, so that they compute the same grids.
 
-It is the `tzdata` package, unless PYTHONTZPATH names folders: then those, and the package for what they lack. The
-system's own files are not used, since each machine has others.
+The source is the `tzdata` package. If PYTHONTZPATH names folders, these come first, and the package adds missing zones.
+The system's own files are not used, because they differ between machines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-# Files that say which release a folder of zones is, in the forms that packagers use.
+# Files that state the release of a folder of zones, in the forms that packagers use.
 _VERSION_FILES = ("tzdata.zi", "+VERSION", "version")
 _VERSION = re.compile(r"(?:# version )?(\d{4}[a-z]{1,3})\b")
 _MAGIC = b"TZif"
@@ -27,60 +27,60 @@ _MAGIC = b"TZif"
 
 @dataclass(frozen=True, slots=True)
 class ZoneData:
-    """One state of the rules: its release, such as 2026f, a digest of all its files, and where it was found."""
+    """A version of the time zone data: its release, such as 2026f, a digest of all files, and its source."""
 
     version: str
     digest: str
     source: str = ""
 
     def __str__(self) -> str:
-        return f"{self.version or 'of no known version'} ({self.digest[:8]})"
+        return f"{self.version or 'unknown version'} ({self.digest[:8]})"
 
 
 class ZoneSource:
-    """Folders of zone files, first come first served, and the package behind them."""
+    """Folders of zone files in order of priority, then the package."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self.folders = tuple(map(Path, folders))
 
     def info(self, name: str) -> ZoneInfo:
-        """The rules of a zone; ZoneInfoNotFoundError where there is none of that name."""
-        place = self._file(name)
-        if place is None:
+        """Return the data of a zone, or raise ZoneInfoNotFoundError."""
+        path = self._file(name)
+        if path is None:
             raise ZoneInfoNotFoundError(f"no time zone found with key {name}")
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             return ZoneInfo.from_file(file, key=name)
 
     @cached_property
     def data(self) -> ZoneData:
-        """What the rules are, by the bytes of every zone file; reading them takes some hundredths of a second."""
+        """The version, with a digest of every zone file; reading them takes some hundredths of a second."""
         digest = hashlib.sha256()
-        for name, place in sorted(self._everything().items()):
-            digest.update(name.encode() + b"\0" + place.read_bytes())
+        for name, path in sorted(self._everything().items()):
+            digest.update(name.encode() + b"\0" + path.read_bytes())
         version = next(filter(None, map(_version, self.folders)), "") if self.folders else _package_version()
         source = os.pathsep.join(map(str, self.folders)) or "the package tzdata"
         return ZoneData(version, digest.hexdigest()[:32], source)
 
     def _file(self, name: str) -> Traversable | None:
         for root in (*self.folders, files("tzdata").joinpath("zoneinfo")):
-            place = root.joinpath(*name.split("/"))
-            if place.is_file():
-                return place
+            path = root.joinpath(*name.split("/"))
+            if path.is_file():
+                return path
         return None
 
     def _everything(self) -> dict[str, Traversable]:
         package = files("tzdata")
         names = package.joinpath("zones").read_text(encoding="utf-8").split()
-        found = {name: package.joinpath("zoneinfo", *name.split("/")) for name in names}
+        zones = {name: package.joinpath("zoneinfo", *name.split("/")) for name in names}
         for folder in reversed(self.folders):
-            found |= dict(_zone_files(folder))
-        return found
+            zones |= dict(_zone_files(folder))
+        return zones
 
 
 def _zone_files(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
-        # Copies that count leap seconds, and those for other programs, are no zones of ours.
+        # Exclude copies with leap seconds and copies for other programs.
         if name.partition("/")[0] in ("posix", "right") or not path.is_file():
             continue
         with path.open("rb") as file:
@@ -107,16 +107,16 @@ def _source(path: str) -> ZoneSource:
 
 
 def zone_source() -> ZoneSource:
-    """The source of this process."""
+    """Return the source of this process."""
     return _source(_PATH)
 
 
-# Read once, as Python itself does: the rules do not change under a running process.
+# Read once, like Python does: the data does not change while a process runs.
 _PATH = os.environ.get("PYTHONTZPATH", "")
 
 
 def zone_info(name: str) -> ZoneInfo:
-    """The rules of a zone, from this process's source."""
+    """Return the data of a zone from this process's source."""
     return _info(name)
 
 
@@ -126,7 +126,7 @@ def _info(name: str) -> ZoneInfo:
 
 
 def clock_text(at: datetime, tz: str = "UTC") -> str:
-    """An instant on a zone's clock, with the zone's abbreviation."""
+    """Return an instant in a zone, with the zone's abbreviation."""
     return f"{at.astimezone(zone_info(tz)):%Y-%m-%d %H:%M:%S %Z}"
 
 
@@ -144,32 +144,32 @@ class ZoneRecord:
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """The zone rules of this process beside those that the store goes by."""
+    """The time zone data of this process and of the store."""
 
     here: ZoneData
     stored: ZoneRecord | None
-    # The store took them over by this very look.
+    # Whether this call made the store adopt the data of this process.
     adopted: bool = False
 
     @property
     def same(self) -> bool:
-        """May this process plan schedules in zones other than UTC?"""
+        """Whether this process may plan schedules in zones other than UTC."""
         return self.stored is not None and self.stored.digest == self.here.digest
 
     @property
     def generation(self) -> int:
-        """What cursors outside of UTC that this process may plan are marked with; below all where there are none."""
+        """The generation of non-UTC cursors that this process may plan; -1 if there are none."""
         return self.stored.generation if self.stored is not None and self.same else -1
 
     @property
     def cursor_generation(self) -> int:
-        """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
+        """The generation that this process writes to cursors; other data makes them be recomputed."""
         return max(self.generation, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class MovedSchedule:
-    """A schedule whose next look was moved by other zone rules."""
+    """A schedule whose next planner pass was moved by other time zone data."""
 
     namespace: str
     schedule: str
@@ -180,7 +180,7 @@ class MovedSchedule:
 
 @dataclass(frozen=True, slots=True)
 class ZoneRecomputeResult:
-    """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
+    """Recomputed cursors: those that moved, and the last schedule id of this step; None: none are left."""
 
     moved: Sequence[MovedSchedule] = ()
     reached: int | None = None

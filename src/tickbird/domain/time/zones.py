@@ -14,12 +14,12 @@ from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.time.zone_data import zone_info
 
-REPAIR_LIMIT = 3 * 3600  # a clock that jumps farther than this is a new clock
+REPAIR_LIMIT = 3 * 3600  # a larger jump counts as a new clock
 MAX_SHIFT = 2 * DAY  # no two offsets of a zone are farther apart (dateline changes move a whole day)
 
 _PROBE = 3 * DAY
 _CHUNK = 128 * _PROBE
-_EARLIEST = -62_091 * DAY  # 1800: no zone has a change before, all are in local mean time
+_EARLIEST = -62_091 * DAY  # 1800: no zone changes before; all use local mean time
 _CYCLE = 146_097 * DAY  # the Gregorian calendar, weekdays included, repeats every 400 years
 _CYCLE_FROM = 157_054 * DAY  # 2400: only yearly rules are left, so spans repeat with the calendar
 _FOREVER = 1 << 200
@@ -29,10 +29,10 @@ _NOT_ZONES = {"localtime", "posixrules", "Factory", "posix", "right"}
 
 
 class Span(NamedTuple):
-    """UTC seconds [start, end) of one offset, and what its start does to the wall clock.
+    """UTC seconds [start, end) of one offset, and the effect of its start on the wall clock.
 
-    `fresh` is the first wall-clock second that had not passed before (later than the start after a jump back).
-    `lost` is the first wall-clock second that a jump ahead left out (earlier than the start only then).
+    `fresh` is the first wall-clock second that is not a repetition (later than the start after a jump back).
+    `lost` is the first wall-clock second in a gap (earlier than the start only after a jump ahead).
     Jumps beyond the repair limit change neither.
     """
 
@@ -44,7 +44,7 @@ class Span(NamedTuple):
 
 
 class Zone:
-    """An IANA zone; `name` is the whole of its identity."""
+    """An IANA zone, identified by its name."""
 
     __slots__ = ("_chunks", "_info", "last", "name")
 
@@ -60,7 +60,7 @@ class Zone:
             self._chunks[-1] = (self.last,)
 
     def span(self, at: int) -> Span:
-        """The span that holds an epoch second."""
+        """Return the span that contains an epoch second."""
         span = self.last
         if span[0] <= at < span[1]:
             return span
@@ -78,18 +78,17 @@ class Zone:
         return span
 
     def spans(self, start: int, end: int) -> Iterator[Span]:
-        """The spans that touch [start, end), in order."""
+        """Yield the spans that overlap [start, end), in order."""
         while start < end:
             span = self.span(start)
             yield span
             start = span.end
 
     def to_wall(self, at: int) -> int:
-        """Wall-clock seconds at an epoch second."""
         return at + self.span(at)[2]
 
     def to_epoch(self, wall: int) -> int:
-        """The first epoch second at which the wall clock has reached `wall`: a gap's end, or the first of two."""
+        """Return the first epoch second at which the clock shows `wall`: the end of a gap, or the first of two."""
         span = self.last
         at = wall - span[2]
         if span[0] + MAX_SHIFT <= at < span[1]:
@@ -105,7 +104,7 @@ class Zone:
 
     def _build(self, chunk: int) -> tuple[Span, ...]:
         first = _EARLIEST + chunk * _CHUNK
-        # Begin a little earlier, since a jump back just before the chunk reaches into it.
+        # Start earlier, because a jump back just before the chunk affects it.
         start = first - 2 * _PROBE
         offset = self._offset(start)
         passed = start + offset
@@ -139,7 +138,7 @@ class Zone:
 
 
 def _jump(passed: int, start: int) -> tuple[int, int, int]:
-    """What a span that starts at wall-clock `start` repeats or leaves out, all before `passed` having been lived."""
+    """Return `fresh`, `lost` and the reached wall-clock second of a span that starts at wall-clock `start`."""
     ahead = start - passed
     if -REPAIR_LIMIT <= ahead <= 0:
         return passed, start, passed
@@ -152,23 +151,25 @@ _zones: dict[str, Zone] = {}
 
 
 def zone(name: object) -> Zone:
-    """The zone of an IANA name; anything else is refused at once."""
+    """Return the zone of an IANA name, or raise TriggerError."""
     if not isinstance(name, str):
-        raise _refuse(f"expected the name of an IANA zone, not {type(name).__name__}")
+        raise _refuse(f"expected the name of an IANA time zone, not {type(name).__name__}")
     if name in _zones:
         return _zones[name]
     if not name:
         raise _refuse("the name is empty")
     if len(name) > 64 or not _NAME.fullmatch(name) or name.split("/")[0] in _NOT_ZONES:
-        raise _refuse(f"{name[:40]!r} is not the name of an IANA zone")
+        raise _refuse(f"{name[:40]!r} is not the name of an IANA time zone")
     try:
         info = zone_info(name)
     except (KeyError, ValueError, IsADirectoryError, NotADirectoryError):
-        # Other errors of the file, such as too many open ones, say nothing about the name.
-        raise _refuse(f"no zone is called {name!r}") from None
-    found = _zones[name] = Zone(name, info)
-    return found
+        # Other file errors, such as too many open files, do not mean that the name is wrong.
+        raise _refuse(f"there is no time zone {name!r}") from None
+    loaded = _zones[name] = Zone(name, info)
+    return loaded
 
 
 def _refuse(reason: str) -> TriggerError:
-    return TriggerError(f"tz: {reason}.", field="tz", reason=reason, hint='Use one like "UTC" or "Europe/Berlin".')
+    return TriggerError(
+        f"tz: {reason}.", field="tz", reason=reason, hint='Use a name such as "UTC" or "Europe/Berlin".'
+    )
