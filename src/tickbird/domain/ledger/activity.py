@@ -1,4 +1,4 @@
-"""What happens in a store, in one order that everybody sees alike: runs, skips and changes."""
+"""Activity: runs, skips and changes of a store, in one total order."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.time.instants import from_micros, to_micros
 
-# In the order in which they are told where they happen in the same instant.
+# In the order of activities with the same instant.
 ActivityKind = Literal["changed", "planned", "skipped", "started", "requeued", "ended"]
 KINDS: Final[tuple[ActivityKind, ...]] = get_args(ActivityKind)
 CHANGED: Final = KINDS.index("changed")
 PLANNED: Final = KINDS.index("planned")
-# Behind everything of its instant.
+# After everything at the same instant.
 _LAST: Final = len(KINDS)
-# Longer ones were not made here.
+# Longer texts are not cursors.
 _MAX_LENGTH: Final = 2_000
 _NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
-# How the text of a mark looks, for those who describe it.
+# The format of a cursor, for the API's schema.
 ACTIVITY_CURSOR: Final = rf"^{_NUMBER}(?:\.{_NUMBER}){{3}}(?:~{_NUMBER}\.{_NUMBER})*$"
 _CURSOR: Final = re.compile(ACTIVITY_CURSOR, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """Who did what to which thing, and when."""
+    """One entry of the audit log."""
 
     id: int
     at: datetime
@@ -42,7 +42,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A run that was made, started, was put back or has ended; ticks that were skipped; or what somebody did."""
+    """A run that was created, started, requeued or finished; a skip; or an audited change."""
 
     at: datetime
     kind: ActivityKind
@@ -54,15 +54,15 @@ class Activity:
 
     @property
     def key(self) -> tuple[str, int, datetime | None]:
-        """What tells it from all others; a skip that is extended happens again."""
+        """A unique key; an extended skip is a new activity."""
         if self.skip is not None:
             return self.kind, self.skip.id, self.skip.last
         assert self.run is not None
         return self.kind, self.run.id, None
 
 
-# A transaction that was open when others after it were told of, and how far its own runs were: twice the id up to which
-# they are all told of, less one where only the audit of the last one is.
+# Transactions that were open when later ones were delivered, with the progress of their runs: twice the id up to which
+# all were delivered, minus one if only the audit entry of the last one was.
 OpenAtCursor = tuple[tuple[int, int], ...]
 
 # An instant, the rank of a kind and the id of a row.
@@ -71,18 +71,18 @@ ActivityPosition = tuple[datetime, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ActivityCursor:
-    """A place in the order of what happens: everything before it was told of, but for what the passed ones hold."""
+    """A position in the activity: everything before it was delivered, except the rest of `passed` transactions."""
 
     at: datetime
     rank: int
     id: int
-    # Runs made behind this place have ids above it.
+    # Runs created after this position have higher ids.
     floor: int
     passed: OpenAtCursor = ()
 
     @property
     def position(self) -> ActivityPosition:
-        """What tells before from behind."""
+        """The sort key."""
         return self.at, self.rank, self.id
 
     def __str__(self) -> str:
@@ -91,20 +91,20 @@ class ActivityCursor:
 
 
 def parse_activity_cursor(text: str) -> ActivityCursor:
-    """A mark from its text."""
+    """Parse a cursor, or raise InvalidError."""
     if len(text) > _MAX_LENGTH or _CURSOR.fullmatch(text) is None:
         raise InvalidError(
-            f"Last-Event-ID: {text[:60]!r} is not the id of an event;",
+            f"Last-Event-ID: {text[:60]!r} is not the id of an event.",
             field="Last-Event-ID",
-            hint="send the last one that came as it is, or none to begin now.",
+            hint="Send the last id unchanged, or omit it to start now.",
         )
-    micros, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
+    micros, rank, row, floor, *rest = (int(part) for part in re.split(r"[.~]", text))
     return ActivityCursor(from_micros(micros), rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """An open transaction: it dates nothing before `since`, and its runs have ids above `floor`."""
+    """An open transaction: its activities are not before `since`, and its runs have ids above `floor`."""
 
     since: datetime
     floor: int
@@ -114,29 +114,28 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """Up to where everything can be seen that has happened, and what of it the next look needs."""
+    """The instant before which no activity can still be committed, with data for the next poll."""
 
     at: datetime
     floor: int
-    # When this was found out.
+    # When the watermark was computed.
     clock: datetime
     passed: OpenAtCursor = ()
-    # The last id given out then; and of looks before, as far as they may matter.
+    # The last assigned run id at that time, and those of earlier polls that may still matter.
     last_id: int = 0
     looks: tuple[tuple[datetime, int], ...] = ()
     open: Mapping[str, OpenTransaction] = field(default_factory=dict)
-    # On SQLite, the version of the data then.
+    # On SQLite: `PRAGMA data_version` at that time.
     data_version: int = 0
 
     @property
     def cursor(self) -> ActivityCursor:
-        """The position after all of it."""
         return ActivityCursor(self.at, _LAST, 0, self.floor, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityPage:
-    """What happened between two places, in order; `more` where it was too much to be told."""
+    """Activities between two positions, in order; `more` if there were too many."""
 
     items: tuple[tuple[ActivityCursor, Activity], ...] = ()
     more: bool = False

@@ -23,7 +23,7 @@ class TickDecisions:
 
 @dataclass(frozen=True, slots=True)
 class RecentOutcomes:
-    """What came to its end and what was skipped lately, newest first; skips with the name of their schedule."""
+    """Recently finished runs and skips, newest first; skips with the name of their schedule."""
 
     ended: Sequence[RunRecord] = ()
     skips: Sequence[tuple[str, SkipRecord]] = ()
@@ -31,7 +31,7 @@ class RecentOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
+    """A page of decisions in narrow rows: runs by tick, skips by their last tick; and how far rows may be pruned."""
 
     runs: Sequence[LedgerEntry] = ()
     skips: Sequence[LedgerEntry] = ()
@@ -49,31 +49,34 @@ class TickDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionPage:
-    """A page of decisions by their ticks, oldest first; `next_second`: where the next page begins, if there is one."""
+    """A page of decisions by their ticks, oldest first; `next_second` starts the next page; None at the end."""
 
     items: Sequence[TickDecision] = ()
     next_second: int | None = None
 
 
 def page_of_decisions(decisions: TickDecisions, start: datetime | None, limit: int) -> DecisionPage:
-    """The first `limit` decisions of those that were read with one more of each kind.
+    """Return the first `limit` decisions; one more of each kind must have been read.
 
-    `start` is the first tick of a later page: what reaches into it was on the page before.
+    `start` is the first tick of a later page: a skip that began before it was on the previous page.
     """
     runs = [TickDecision(run.scheduled_for or run.due_at, run) for run in decisions.runs]
     skips = [TickDecision(skip.first, skip=skip) for skip in decisions.skips]
     runs, skips = (
-        sorted((one for one in kind if start is None or one.tick >= start), key=lambda one: one.tick)
+        sorted(
+            (decision for decision in kind if start is None or decision.tick >= start),
+            key=lambda decision: decision.tick,
+        )
         for kind in (runs, skips)
     )
     # There may be more runs or skips after the last ones that were read.
     horizon = min((kind[limit].tick for kind in (runs, skips) if len(kind) > limit), default=None)
-    items = sorted((*runs, *skips), key=lambda one: one.tick)
+    items = sorted((*runs, *skips), key=lambda decision: decision.tick)
     cut = items[limit - 1].tick if len(items) > limit else None
     bound = min((at for at in (horizon, cut) if at is not None), default=None)
     if bound is None:
         return DecisionPage(items)
-    shown = [one for one in items if one.tick <= bound]
+    shown = [decision for decision in items if decision.tick <= bound]
     more = len(shown) < len(items) or horizon == bound
     return DecisionPage(shown, to_seconds(bound) + 1 if more else None)
 

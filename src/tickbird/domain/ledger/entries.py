@@ -21,17 +21,15 @@ class LedgerEntry:
 
     @classmethod
     def run(cls, tick: int, revision: int, origin: str, decided_at: int, run_id: int) -> LedgerEntry:
-        """The run of a tick."""
         return cls(tick, tick, 1, revision, origin, decided_at, run_id)
 
     @classmethod
     def skip(
         cls, first: int, last: int, count: int, revision: int, reason: str, decided_at: int, skip_id: int
     ) -> LedgerEntry:
-        """A skip."""
         return cls(first, last, count, revision, reason, decided_at, None, skip_id)
 
     @property
     def name(self) -> str:
-        """Which row it is, in words."""
+        """A description of the row."""
         return f"run {self.run_id}" if self.run_id is not None else f"skip {self.skip_id} ({self.cause})"

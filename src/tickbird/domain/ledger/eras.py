@@ -1,4 +1,4 @@
-"""Stretches of time in which one grid of a schedule was in force."""
+"""Eras: periods in which one grid of a schedule was in force."""
 
 from __future__ import annotations
 
@@ -18,35 +18,34 @@ from tickbird.domain.time.instants import LAST_SECOND, to_seconds
 
 @dataclass(slots=True)
 class GridEra:
-    """A stretch (start, until] of time in which one grid was in force; None: nothing was to be decided."""
+    """A period (start, until] in which one grid was in force; None: nothing had to be decided."""
 
     start: int
     until: int
     definition: Definition | None
-    # Its first revision: what was decided under an earlier one was decided before it began.
+    # Its first revision: decisions under an earlier one were made before it began.
     revision: int
-    # It began here at the latest. Before, nothing is expected until its first decision.
+    # The latest possible start. Before it, no decision is expected until the first one.
     began_by: int
-    # When plain SQL edited it again: if no planner looked in between, it began at the last of these.
+    # Further edits by plain SQL: without a planner pass in between, the era began at the last of these.
     later_starts: tuple[int, ...] = ()
-    # Nothing is expected behind its last decision, since the ledger does not tell when it ended.
+    # Nothing is expected after its last decision, because the ledger does not record when it ended.
     ends_early: bool = False
-    # Whether a decision of its own was seen.
+    # Whether a decision of this era was processed.
     decided: bool = False
 
     @property
     def grid(self) -> TickGrid | None:
-        """The ticks in force."""
         return None if self.definition is None else self.definition.grid
 
 
 def eras(revisions: Sequence[RevisionRecord], until: int) -> list[GridEra]:
-    """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
-    found: list[GridEra] = []
+    """Return the eras of a schedule's revisions, oldest first, up to `until`."""
+    periods: list[GridEra] = []
     stored: Mapping[str, Any] | None = None
-    # Since the last revision that is not an edit by plain SQL: a planner decided everything before that one.
+    # Eras since the last revision that is not an edit by plain SQL; a planner decided everything before it.
     edited: list[GridEra] = []
-    for revision in sorted(revisions, key=lambda each: each.revision):
+    for revision in sorted(revisions, key=lambda item: item.revision):
         at, number = to_seconds(revision.at), revision.revision
         by_sql = revision_origin(revision.action, revision.actor, revision.detail) == "sql"
         if by_sql and revision.action == "update":
@@ -55,36 +54,36 @@ def eras(revisions: Sequence[RevisionRecord], until: int) -> list[GridEra]:
                 era.began_by = max(era.began_by, at)
         else:
             edited = []
-        # Pauses, moves and the like change no definition, and decoding one takes much longer than comparing it.
-        if found and revision.action not in ("create", "delete") and revision.definition == stored:
+        # Pauses and moves do not change the definition, and decoding takes much longer than comparing.
+        if periods and revision.action not in ("create", "delete") and revision.definition == stored:
             continue
         stored = None if revision.action == "delete" else revision.definition
-        before = found[-1] if found else None
+        before = periods[-1] if periods else None
         if revision.action == "delete":
-            found.append(GridEra(at, until, None, number, at))
+            periods.append(GridEra(at, until, None, number, at))
         elif revision.action == "create" or before is None:
-            # A row by plain SQL does not tick before a planner first sees it.
+            # A row by plain SQL does not tick before its first planner pass.
             unseen = by_sql and revision.action == "create"
             if unseen and before is not None:
-                # It replaced another row, whose last ticks no planner decided.
+                # It replaced another row, whose last ticks were not decided.
                 before.ends_early = True
-            found.append(GridEra(at, until, readable(revision), number, LAST_SECOND if unseen else at))
+            periods.append(GridEra(at, until, readable(revision), number, LAST_SECOND if unseen else at))
         elif not _same(before.definition, definition := readable(revision)):
-            # What cannot be read is parked; once repaired, the skip of what it missed begins where planning ended.
+            # An unreadable definition is parked; after a repair, the skip of missed ticks begins where planning ended.
             repaired = before.definition is None
             before.ends_early |= definition is None
             era = GridEra(at, until, definition, number, LAST_SECOND if repaired else at)
-            found.append(era)
+            periods.append(era)
             if by_sql:
                 edited.append(era)
-    for era, following in pairwise(found):
+    for era, following in pairwise(periods):
         era.until = max(era.start, following.start)
-        # The run that uses up `max_runs` ended it; how far the last era was decided, the cursor tells.
+        # The run that reaches `max_runs` ends the era; the cursor shows how far the last era was decided.
         era.ends_early |= era.definition is not None and era.definition.max_runs is not None
-    return [era for era in found if era.start < until or era is found[0]]
+    return [era for era in periods if era.start < until or era is periods[0]]
 
 
-def _same(one: Definition | None, other: Definition | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return same_grid(one, other) and one.max_runs == other.max_runs
+def _same(left: Definition | None, right: Definition | None) -> bool:
+    if left is None or right is None:
+        return left is right
+    return same_grid(left, right) and left.max_runs == right.max_runs

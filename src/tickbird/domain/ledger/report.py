@@ -1,4 +1,4 @@
-"""What verification reports: ticks and decisions that do not match."""
+"""Report of `verify`: ticks and decisions that do not match."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["missing", "doubled", "invented", "miscounted", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class LedgerError:
-    """Where expected ticks and recorded decisions part."""
+    """A difference between expected ticks and recorded decisions."""
 
     kind: Kind
     first: int
@@ -23,7 +23,6 @@ class LedgerError:
     skip_id: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values."""
         return {
             "kind": self.kind,
             "first": _iso(self.first),
@@ -37,28 +36,27 @@ class LedgerError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerReport:
-    """What came of auditing one schedule over a range; it is proven when nothing was found."""
+    """The result of verifying one schedule over a range; it is correct if there are no findings."""
 
     schedule: str
-    # What was audited of the range that was asked for, None where no tick could be; and from when on rows are complete.
+    # The verified part of the range (None if there is none), and from when on the rows are complete.
     first: int | None
     last: int | None
     complete_from: int | None
     expected: int
     runs: int
     skipped: int
-    # Ticks of the range that are not to be decided yet: paused, or not due.
+    # Ticks of the range that need no decision yet: paused, or not due.
     open: int
     findings: tuple[LedgerError, ...]
     finding_count: int
 
     @property
     def ok(self) -> bool:
-        """Does every expected tick have one decision, and no decision lack its tick?"""
+        """Whether every expected tick has exactly one decision, and every decision has a tick."""
         return not self.finding_count
 
     def to_json(self) -> dict[str, Any]:
-        """The audit as plain JSON values."""
         return {
             "schedule": self.schedule,
             "ok": self.ok,

@@ -1,4 +1,4 @@
-"""What a shadow would have run beside what another system really did: which agree, how far apart, and which do not."""
+"""Comparison of a shadow with another scheduler: matching ticks, time differences, and mismatches."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
 Verdict = Literal["agrees", "differs", "nothing"]
-# So many ticks of one schedule are compared at once, and so many instants are listed.
+# Maximum of compared ticks per schedule, and of listed instants.
 MAX_TICKS = 1_000_000
 MAX_LISTED = 1_000
-# So many pings of one schedule are kept.
+# Maximum of stored pings per schedule.
 MAX_PINGS = 100_000
 # A span of seconds since the epoch.
 Span = tuple[float, float]
-# When something was done, and by which shadows it may be meant, by their places.
+# The instant of a firing, and the indexes of the shadows that it may belong to.
 Firing = tuple[float, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class SilentPeriod:
-    """Ticks that would not have run either, and why."""
+    """A range of ticks that would not have run, and why."""
 
     first: int
     last: int
@@ -35,7 +35,7 @@ class SilentPeriod:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTicks:
-    """What is on record of one shadow: its ticks in order, when it was one, and which others were skipped."""
+    """The recorded ticks of a shadow in order, the periods in which it was a shadow, and its other skips."""
 
     schedule: str
     ticks: Sequence[int]
@@ -44,9 +44,9 @@ class RecordedTicks:
 
 
 def recorded_ticks(grid: TickGrid, first: int, last: int, since: int, until: int) -> Iterator[int]:
-    """The ticks of a skip from `first` to `last`, as far as they lie in a range."""
+    """Yield the ticks of a skip from `first` to `last` that are in the range."""
     if first == last:
-        # One that was moved away from a closed day is on record, too.
+        # A tick that was moved away from a closed day is recorded too.
         if since <= first <= until:
             yield first
         return
@@ -59,19 +59,18 @@ def recorded_ticks(grid: TickGrid, first: int, last: int, since: int, until: int
 
 @dataclass(slots=True)
 class UnmatchedFiring:
-    """When the other system did something where there is no tick, and why there is none, if that is known."""
+    """A firing of the other system without a tick, and why there is no tick, if known."""
 
     at: float
     reason: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         return {"at": utc_text(to_datetime(round(self.at))), "skipped": self.reason}
 
 
 @dataclass(slots=True)
 class ShadowReport:
-    """One schedule: how many ticks were compared, and what came of it; lists are cut, counts are not."""
+    """The comparison of one schedule; lists are truncated, counts are not."""
 
     schedule: str
     since: float | None = None
@@ -81,34 +80,33 @@ class ShadowReport:
     missing_count: int = 0
     extra: list[UnmatchedFiring] = field(default_factory=list)
     extra_count: int = 0
-    # By how much the other system was earlier (negative) or later, in seconds.
+    # How much the other system was earlier (negative) or later, in seconds.
     earliest: float | None = None
     latest: float | None = None
     total: float = 0.0
-    # Ticks at the edges of what is known of the other system, for or against which nothing can be said.
+    # Ticks at the borders of the known period of the other system, which cannot be judged.
     open: int = 0
 
     @property
     def ticks(self) -> int:
-        """How many were compared."""
+        """The number of compared ticks."""
         return self.matched + self.missing_count
 
     @property
     def verdict(self) -> Verdict:
-        """Do the two agree?"""
+        """Whether the two systems agree."""
         if self.missing_count or self.extra_count:
             return "differs"
         return "agrees" if self.matched else "nothing"
 
     @property
     def mean(self) -> float | None:
-        """By how much the other system was later on average."""
+        """How much the other system was later on average, in seconds."""
         return self.total / self.matched if self.matched else None
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
-        since, until = (None if each is None else iso(round(each)) for each in (self.since, self.until))
-        apart = (None if each is None else round(each, 3) for each in (self.earliest, self.mean, self.latest))
+        since, until = (None if at is None else iso(round(at)) for at in (self.since, self.until))
+        apart = (None if delta is None else round(delta, 3) for delta in (self.earliest, self.mean, self.latest))
         return {
             "schedule": self.schedule,
             "verdict": self.verdict,
@@ -121,7 +119,7 @@ class ShadowReport:
             "not_compared": self.open,
             "apart": dict(zip(("earliest", "mean", "latest"), apart, strict=True)),
             "missing_ticks": [iso(tick) for tick in self.missing],
-            "extra_firings": [each.to_json() for each in self.extra],
+            "extra_firings": [firing.to_json() for firing in self.extra],
         }
 
     def _match(self, apart: float) -> None:
@@ -144,23 +142,27 @@ class ShadowReport:
 def compare(
     shadows: Sequence[RecordedTicks], firings: Iterable[Firing], tolerance: float, known: Span, now: float
 ) -> list[ShadowReport]:
-    """Shadows beside what the other system did, both in order; several where a firing may be of any of them.
+    """Compare shadows with the firings of the other system, both in order; a firing may belong to several shadows.
 
-    A firing belongs to the nearest tick, be it late or early, and a tick has one; where that has a nearer one, the tick
-    on the other side may take it. `known` is from when to when it is
-    known what the other system did. What a tick just before that, or just before `now`, lacks may still exist.
+    A firing belongs to the nearest tick, whether late or early, and a tick has one firing. If the nearest tick has a
+    nearer firing, the tick on the other side may take it. `known` is the period for which the firings are known. A
+    firing of a tick just before its end, or just before `now`, may still be missing.
     """
-    found = [ShadowReport(shadow.schedule) for shadow in shadows]
+    reports = [ShadowReport(shadow.schedule) for shadow in shadows]
     taken = [array("d", [nan]) * len(shadow.ticks) for shadow in shadows]
-    over = [left for at, members in firings if (left := _give(shadows, taken, at, members, tolerance)) is not None]
-    for which, at in over:
-        shadow = shadows[which]
-        if _give_beside(shadow.ticks, taken[which], at, tolerance):
+    leftover = [
+        left for at, members in firings if (left := _assign(shadows, taken, at, members, tolerance)) is not None
+    ]
+    for index, at in leftover:
+        shadow = shadows[index]
+        if _assign_to_neighbour(shadow.ticks, taken[index], at, tolerance):
             continue
         if known[0] <= at <= known[1] and any(first <= at <= last for first, last in shadow.spans):
-            reasons = (each.reason for each in shadow.quiet if each.first - tolerance <= at <= each.last + tolerance)
-            found[which]._add(UnmatchedFiring(at, next(reasons, None)))
-    for shadow, compared, apart in zip(shadows, found, taken, strict=True):
+            reasons = (
+                quiet.reason for quiet in shadow.quiet if quiet.first - tolerance <= at <= quiet.last + tolerance
+            )
+            reports[index]._add(UnmatchedFiring(at, next(reasons, None)))
+    for shadow, compared, apart in zip(shadows, reports, taken, strict=True):
         for tick, fired in zip(shadow.ticks, apart, strict=True):
             if not isnan(fired):
                 compared._match(fired - tick)
@@ -171,35 +173,35 @@ def compare(
                 compared._miss(tick)
             compared.since = min(tick, tick if compared.since is None else compared.since)
             compared.until = max(tick, tick if compared.until is None else compared.until)
-    return found
+    return reports
 
 
-def _give(
+def _assign(
     shadows: Sequence[RecordedTicks], taken: Sequence[array[float]], at: float, members: Sequence[int], tolerance: float
 ) -> tuple[int, float] | None:
-    """Give a firing to the tick that it is nearest to; what is left over, and of which shadow."""
-    nearest = [(*_nearest(shadows[which].ticks, at), which) for which in members]
-    free = [each for each in nearest if each[0] <= tolerance and isnan(taken[each[2]][each[1]])]
+    """Assign a firing to the nearest tick; return the leftover firing and the index of its shadow."""
+    nearest = [(*_nearest(shadows[index].ticks, at), index) for index in members]
+    free = [item for item in nearest if item[0] <= tolerance and isnan(taken[item[2]][item[1]])]
     if free:
-        _, place, which = min(free)
-        taken[which][place] = at
+        _, position, index = min(free)
+        taken[index][position] = at
         return None
-    distance, place, which = min(nearest)
+    distance, position, index = min(nearest)
     if distance > tolerance:
-        return which, at
-    before, tick = taken[which][place], shadows[which].ticks[place]
+        return index, at
+    before, tick = taken[index][position], shadows[index].ticks[position]
     if abs(before - tick) <= distance:
-        return which, at
-    # It is nearer than the one before, which was another.
-    taken[which][place] = at
-    return which, before
+        return index, at
+    # It is nearer than the previously assigned firing.
+    taken[index][position] = at
+    return index, before
 
 
-def _give_beside(ticks: Sequence[int], taken: array[float], at: float, tolerance: float) -> bool:
-    """Give what is left over to the tick before or after it, where that has nothing."""
-    place = bisect_left(ticks, at)
-    beside = [each for each in (place - 1, place) if 0 <= each < len(ticks)]
-    free = [(abs(ticks[each] - at), each) for each in beside if isnan(taken[each])]
+def _assign_to_neighbour(ticks: Sequence[int], taken: array[float], at: float, tolerance: float) -> bool:
+    """Assign a leftover firing to the tick before or after it, if that has none."""
+    position = bisect_left(ticks, at)
+    neighbours = [index for index in (position - 1, position) if 0 <= index < len(ticks)]
+    free = [(abs(ticks[index] - at), index) for index in neighbours if isnan(taken[index])]
     if not free or min(free)[0] > tolerance:
         return False
     taken[min(free)[1]] = at
@@ -207,7 +209,7 @@ def _give_beside(ticks: Sequence[int], taken: array[float], at: float, tolerance
 
 
 def _nearest(ticks: Sequence[int], at: float) -> tuple[float, int]:
-    """How far the nearest tick is, and its place; of two, the earlier."""
-    place = bisect_left(ticks, at)
-    around = [each for each in (place - 1, place) if 0 <= each < len(ticks)]
-    return min(((abs(ticks[each] - at), each) for each in around), default=(inf, -1))
+    """Return the distance and the index of the nearest tick; of two, the earlier."""
+    position = bisect_left(ticks, at)
+    around = [index for index in (position - 1, position) if 0 <= index < len(ticks)]
+    return min(((abs(ticks[index] - at), index) for index in around), default=(inf, -1))

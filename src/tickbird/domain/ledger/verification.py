@@ -1,6 +1,6 @@
-"""Proof of accounting: the ticks that a schedule's revisions expect against the decisions that its ledger holds.
+"""Verification: compares the ticks of a schedule's revisions with the decisions in its ledger.
 
-Ticks are counted in closed form; the work grows with the rows of the ledger, not with the ticks.
+Ticks are counted in closed form; the cost grows with the rows of the ledger, not with the ticks.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
 
-# So many findings are named one by one; the others are only counted.
+# Maximum of listed findings; the others are only counted.
 MAX_FINDINGS = 1_000
 
 
 def _moves(revisions: Iterable[RevisionRecord]) -> list[tuple[int, int]]:
-    """Ticks that were moved at some time, and when that was decided."""
-    moves = (each for each in revisions if each.action in ("reschedule", "override"))
-    return [(int(each.detail["tick"]), to_seconds(each.at)) for each in moves if each.detail.get("to") is not None]
+    """Return the moved ticks, and when each was moved."""
+    moves = (revision for revision in revisions if revision.action in ("reschedule", "override"))
+    return [(int(move.detail["tick"]), to_seconds(move.at)) for move in moves if move.detail.get("to") is not None]
 
 
 class LedgerVerifier:
-    """Takes the decisions of a schedule in the order of their ticks, and tells what is wrong with them."""
+    """Checks the decisions of a schedule, given in the order of their ticks."""
 
     def __init__(
         self,
@@ -41,37 +41,37 @@ class LedgerVerifier:
         now: float,
         pruned_until: int | None = None,
     ) -> None:
-        """A range first..last; of ticks up to `pruned_until`, rows may have been pruned."""
+        """Verify the range first..last; rows of ticks up to `pruned_until` may have been pruned."""
         self._schedule = schedule
         self._now = now
         self._first, self._last = first, last
         self._pruned_until = pruned_until
         reached = schedule.cursor.planned_until
-        # What lies behind the cursor is not decided yet, and may be decided under yet another revision.
+        # Ticks after the cursor are not decided, and may be decided under a later revision.
         self._cap = first - 1 if reached is None else min(last, reached)
-        self._revisions = {each.revision: each for each in revisions if each.revision <= schedule.revision}
+        self._revisions = {item.revision: item for item in revisions if item.revision <= schedule.revision}
         self._eras = eras(list(self._revisions.values()), self._cap)
         self._lowest = first - 1 if pruned_until is None else max(first - 1, pruned_until)
         self._fold = _Fold(self._eras, self._revisions, self._lowest, self._cap)
 
     @property
     def reach(self) -> int:
-        """How far decisions must be read: a tick of a later instant may have been moved to an earlier one."""
+        """The last tick to read: a later tick may have been moved to an earlier instant."""
         moved = [tick for tick, at in _moves(self._revisions.values()) if at <= self._cap]
         return max([self._cap, *moved])
 
     def take(self, decisions: Iterable[LedgerEntry]) -> None:
-        """More decisions, by their first tick."""
+        """Add decisions, ordered by their first tick."""
         for decision in decisions:
             self._fold.take(decision)
 
     def finish(self) -> LedgerReport:
-        """What came of it."""
+        """Return the report."""
         fold = self._fold
         fold.end()
         waiting = self._undecided()
         born = self._eras[0].start if self._eras else None
-        begins = [each for each in (born, self._pruned_until) if each is not None]
+        begins = [second for second in (born, self._pruned_until) if second is not None]
         start = self._lowest if born is None else max(self._lowest, born)
         return LedgerReport(
             schedule=self._schedule.name,
@@ -87,7 +87,7 @@ class LedgerVerifier:
         )
 
     def _undecided(self) -> int:
-        """The ticks of the range behind the cursor that have come; late ones are a finding."""
+        """Count the past ticks of the range after the cursor; late ones are a finding."""
         schedule = self._schedule
         reached = schedule.cursor.planned_until
         if reached is None or schedule.state not in ("active", "paused", "parked"):
@@ -95,34 +95,36 @@ class LedgerVerifier:
         after, end = max(reached, self._first - 1), min(self._last, int(self._now))
         if schedule.definition is None:
             if end > after and schedule.state != "paused":
-                text = "its definition cannot be read, so it is not known which ticks came due"
+                text = "its definition cannot be read, so its due ticks are unknown"
                 self._fold.report("undecided", after + 1, end, 0, text)
             return 0
-        ahead = PendingTicks(schedule)
-        following = ahead.next(reached)
-        come = ahead.count(after, end) if end > after else 0
-        if not come or following is None:
+        pending = PendingTicks(schedule)
+        following = pending.next(reached)
+        past = pending.count(after, end) if end > after else 0
+        if not past or following is None:
             return 0
         decides = schedule.state in ("active", "parked")
         late = decides and self._now - schedule.due_at(following) > schedule.definition.grace
-        reach = ahead.decidable_until(end - schedule.offset)
-        due = list(ahead.segments(after, reach)) if late and reach > after else []
+        reach = pending.decidable_until(end - schedule.offset)
+        due = list(pending.segments(after, reach)) if late and reach > after else []
         if not due:
-            return come
-        count = sum(each.count for each in due)
+            return past
+        count = sum(segment.count for segment in due)
         them = "it" if count == 1 else "them"
-        text = f"{_ticks(count)} came due and no worker has planned {them}"
+        text = f"{_ticks(count)} became due, but no worker has planned {them}"
         if schedule.state == "parked":
-            text = f"{_ticks(count)} came due while the schedule is parked: `tickbird resume` records {them} as skipped"
+            text = (
+                f"{_ticks(count)} became due while the schedule is parked: `tickbird resume` records {them} as skipped"
+            )
         self._fold.report("undecided", due[0].first, due[-1].last, count, text)
-        return come - count
+        return past - count
 
 
 class _Fold:
-    """Walks through eras and decisions at once."""
+    """Compares eras and decisions in one pass."""
 
-    def __init__(self, found: list[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
-        self._eras = found
+    def __init__(self, eras: list[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
+        self._eras = eras
         self._revisions = revisions
         self._index = 0
         self._lowest = lowest
@@ -130,7 +132,7 @@ class _Fold:
         self.expected = self.runs = self.skipped = self.finding_count = 0
         self.findings: list[LedgerError] = []
         # Everything up to here has been compared.
-        self._reached = max(lowest, found[0].start) if found else lowest
+        self._reached = max(lowest, eras[0].start) if eras else lowest
         self._moves = _moves(revisions.values())
         # Ticks that were backfilled and may have no other decision.
         self._backfilled: deque[int] = deque()
@@ -142,7 +144,7 @@ class _Fold:
         return self._eras[self._index] if self._index < len(self._eras) else None
 
     def take(self, decision: LedgerEntry) -> None:
-        """One decision; everything before it that is expected and was not seen is missing."""
+        """Process one decision; expected ticks before it without a decision are missing."""
         if decision.last <= self._lowest or self._is_of_earlier_row(decision):
             return
         if decision.cause == "backfill":
@@ -156,29 +158,29 @@ class _Fold:
             return
         era = self._go_back(decision, era)
         if decision.last <= self._eras[0].start:
-            # Of a schedule whose last tick was past already when it was created, one skip tells.
+            # A schedule whose last tick was already past at its creation has one misfire skip.
             if decision.cause != "misfire":
                 self._invented(decision, "before the schedule was created")
         elif decision.revision < era.revision and decision.first > era.start:
-            # Decided before this era began, since it or one behind it was moved to an earlier instant.
+            # Decided before this era began, because it or a later tick was moved to an earlier instant.
             if any(tick >= decision.last and at <= era.start for tick, at in self._moves):
                 self._take_early(decision, era)
             elif decision.first <= self._cap:
-                self._invented(decision, f"where its revision {decision.revision} was no longer in force")
+                self._invented(decision, f"at a time when its revision {decision.revision} was no longer in force")
         elif decision.first <= self._cap:
             self._compare(decision, era)
 
     def _is_of_earlier_row(self, decision: LedgerEntry) -> bool:
-        """Was it decided before the schedule was created?
+        """Return whether it was decided before the schedule was created.
 
         The decisions of a row stay if plain SQL deletes it and inserts the name again; its revisions do not.
         """
         return bool(self._eras) and max(decision.last, decision.decided_at) <= self._eras[0].start
 
     def _go_back(self, decision: LedgerEntry, era: GridEra) -> GridEra:
-        """The era that decided it: if no planner looked between edits by plain SQL, the grid before them went on."""
+        """Return the era of the decision: without a planner pass between SQL edits, the earlier grid stayed valid."""
         while self._index and not era.decided and decision.revision < era.revision and decision.first > era.start:
-            start = next((each for each in era.later_starts if each >= decision.first), None)
+            start = next((at for at in era.later_starts if at >= decision.first), None)
             if start is None:
                 break
             before = self._eras[self._index - 1]
@@ -191,9 +193,9 @@ class _Fold:
 
     def _compare(self, decision: LedgerEntry, era: GridEra) -> None:
         if era.grid is None:
-            # As above, for a schedule that was deleted and created again.
+            # The same misfire skip, for a schedule that was deleted and created again.
             if not (decision.cause == "misfire" and decision.revision > era.revision):
-                self._invented(decision, "where nothing was to be decided")
+                self._invented(decision, "at a time when nothing had to be decided")
             return
         first = max(decision.first, self._lowest + 1)
         if not era.decided:
@@ -204,12 +206,12 @@ class _Fold:
             first = self._reached + 1
         self._gap(era.grid, first - 1)
         self._count(decision, era.grid, first)
-        for tick, known in self._pop_early(min(decision.last, self._cap)):
-            self._twice(known, era.grid, tick)
+        for tick, early in self._pop_early(min(decision.last, self._cap)):
+            self._twice(early, era.grid, tick)
         self._reached = max(self._reached, min(decision.last, self._cap))
 
     def _take_early(self, decision: LedgerEntry, era: GridEra) -> None:
-        """What was decided ahead of its time is the decision of a tick that this era has too, and of no other."""
+        """Take a decision that was made early, as the decision of the same ticks in this era."""
         ticks = [decision.first]
         if decision.count > 1:
             grid = self._grid_of(decision)
@@ -218,34 +220,33 @@ class _Fold:
             if self._lowest < tick <= self._reached:
                 self._twice(decision, era.grid, tick)
             elif tick <= self._cap:
-                insort(self._early, (tick, decision), key=lambda each: each[0])
+                insort(self._early, (tick, decision), key=lambda entry: entry[0])
 
     def _twice(self, decision: LedgerEntry, grid: TickGrid | None, tick: int) -> None:
         if grid is not None and grid.contains(tick):
             self.report("doubled", tick, tick, 1, f"{decision.name} decides 1 tick that has another decision", decision)
 
     def _pop_early(self, until: int) -> list[tuple[int, LedgerEntry]]:
-        """Those up to an instant, which have their turn."""
-        place = bisect_right(self._early, until, key=lambda each: each[0])
-        found, self._early = self._early[:place], self._early[place:]
-        return found
+        """Remove and return the early decisions up to an instant."""
+        index = bisect_right(self._early, until, key=lambda entry: entry[0])
+        taken, self._early = self._early[:index], self._early[index:]
+        return taken
 
     def end(self) -> None:
-        """Nothing more was recorded."""
+        """Finish: all further expected ticks are missing."""
         while self._era is not None:
             self._leave()
 
     def report(
         self, kind: Kind, first: int, last: int, count: int, text: str, decision: LedgerEntry | None = None
     ) -> None:
-        """Add a finding."""
         self.finding_count += 1
         if len(self.findings) < MAX_FINDINGS:
             run_id, skip_id = (decision.run_id, decision.skip_id) if decision else (None, None)
             self.findings.append(LedgerError(kind, first, last, count, text, run_id, skip_id))
 
     def _go_to_repair(self, decision: LedgerEntry) -> None:
-        """What a parked schedule missed is told on the grid it was repaired to, from its cursor on."""
+        """Advance to the era of a repair: its skip of missed ticks is on the repaired grid, from the cursor on."""
         while (era := self._era) is not None and self._index + 1 < len(self._eras):
             if self._eras[self._index + 1].revision > decision.revision:
                 return
@@ -256,7 +257,7 @@ class _Fold:
             self._reached = max(self._reached, decision.first - 1)
 
     def _leave(self) -> None:
-        """The rest of this era has no decision; the next one begins."""
+        """Leave this era: the rest of its ticks have no decision."""
         era = self._eras[self._index]
         end = min(era.until, self._cap)
         if not era.decided:
@@ -267,15 +268,15 @@ class _Fold:
         self._index += 1
 
     def _gap(self, grid: TickGrid, until: int) -> None:
-        """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""
-        found = dict.fromkeys(self._pop_backfilled(until), True)
-        found |= {tick: decision.run_id is not None for tick, decision in self._pop_early(until)}
-        for tick in sorted(found):
+        """Report the ticks up to `until` without a decision, except early and backfilled ones."""
+        decided = dict.fromkeys(self._pop_backfilled(until), True)
+        decided |= {tick: decision.run_id is not None for tick, decision in self._pop_early(until)}
+        for tick in sorted(decided):
             if tick > self._reached and grid.contains(tick):
                 self._miss(grid, tick - 1)
                 self.expected += 1
-                self.runs += found[tick]
-                self.skipped += not found[tick]
+                self.runs += decided[tick]
+                self.skipped += not decided[tick]
                 self._reached = tick
         self._miss(grid, until)
 
@@ -293,8 +294,8 @@ class _Fold:
     def _overlap(self, decision: LedgerEntry, grid: TickGrid, first: int) -> None:
         twice = grid.range(first - 1, min(decision.last, self._reached))
         if twice is not None:
-            text = f"{decision.name} decides {_ticks(twice.count)} that {'was' if twice.count == 1 else 'were'} decided"
-            self.report("doubled", twice.first, twice.last, twice.count, f"{text} already", decision)
+            text = f"{decision.name} decides {_ticks(twice.count)} that {'was' if twice.count == 1 else 'were'} already"
+            self.report("doubled", twice.first, twice.last, twice.count, f"{text} decided", decision)
         elif decision.first == decision.last:
             self._invented(decision, "off the grid in force")
 
@@ -316,12 +317,12 @@ class _Fold:
         else:
             self.skipped += count
             if whole != decision.count and not off:
-                text = f"{decision.name} says {_ticks(decision.count)}, and its range has {whole:,}"
+                text = f"{decision.name} has a count of {_ticks(decision.count)}, but its range has {whole:,}"
                 self.report("miscounted", decision.first, decision.last, decision.count - whole, text, decision)
 
     def _invented(self, decision: LedgerEntry, where: str, at: int | None = None) -> None:
         first, last = (decision.first, decision.last) if at is None else (at, at)
-        self.report("invented", first, last, 1, f"{decision.name} lies {where}", decision)
+        self.report("invented", first, last, 1, f"{decision.name} is {where}", decision)
 
     def _grid_of(self, decision: LedgerEntry) -> TickGrid | None:
         revision = self._revisions.get(decision.revision)
@@ -334,18 +335,18 @@ class _Fold:
             self._invented(decision, "off the grid of its revision")
 
     def _take_backfill(self, decision: LedgerEntry) -> None:
-        """It may stand beside what was decided in its time, and must only lie on the grid it was made by."""
+        """Take a backfill run, which may exist in addition to a decision; it must be on the grid of its revision."""
         if decision.first <= self._cap:
             self._check_own(decision)
             self._backfilled.append(decision.first)
 
 
 def _between(grid: TickGrid, after: int, until: int) -> list[int]:
-    found: list[int] = []
+    ticks: list[int] = []
     while (tick := grid.next(after)) is not None and tick <= until:
-        found.append(tick)
+        ticks.append(tick)
         after = tick
-    return found
+    return ticks
 
 
 def _ticks(count: int) -> str:

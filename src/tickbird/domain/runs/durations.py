@@ -1,4 +1,4 @@
-"""Statistics of how long the runs of a schedule take."""
+"""Statistics of run durations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_MEASURED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class DurationStats:
-    """How long the last `runs` successful runs of a schedule took, in seconds."""
+    """Durations of the last `runs` successful runs of a schedule, in seconds."""
 
     median: float
     p90: float
@@ -21,7 +21,7 @@ class DurationStats:
 
 
 def duration_stats(seconds: Sequence[float]) -> DurationStats:
-    """Statistics of at least one duration, newest first."""
+    """Return the statistics of at least one duration, newest first."""
     durations = sorted(seconds[:MAX_MEASURED])
     middle = len(durations) // 2
     median = durations[middle] if len(durations) % 2 else (durations[middle - 1] + durations[middle]) / 2

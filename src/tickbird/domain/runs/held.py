@@ -1,4 +1,4 @@
-"""Held runs: what `catch_up="all"` makes after a long outage waits until a person releases or drops it."""
+"""Held runs: after a long outage, runs of `catch_up="all"` wait until an operator releases or drops them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_COUNT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class HeldSchedule:
-    """How many runs of a schedule are held, of which ticks, and since when."""
+    """The held runs of a schedule: number, first and last tick, and since when."""
 
     schedule: str
     count: int
@@ -25,7 +25,7 @@ class HeldSchedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldAction:
-    """What a person decides about the oldest `count` held runs of a schedule, or all of them."""
+    """An operator's decision about the oldest `count` held runs of a schedule (default: all)."""
 
     actor: str
     count: int | None = None
@@ -40,12 +40,12 @@ class HeldAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release(HeldAction):
-    """Let them run, at most so many a minute."""
+    """Release held runs, at most `per_minute`."""
 
     per_minute: int | None = None
 
     def __post_init__(self) -> None:
-        # `super()` does not find its way in a dataclass with slots.
+        # `super()` does not work in a dataclass with slots.
         HeldAction.__post_init__(self)
         if self.per_minute is not None:
             _check_number(self.per_minute, "per_minute")
@@ -58,12 +58,11 @@ class Release(HeldAction):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop(HeldAction):
-    """Cancel them."""
+    """Cancel held runs."""
 
 
 def none_held(name: str) -> ConflictError:
-    """The error for a schedule of which nothing is held."""
-    return ConflictError(f"no run of schedule {name!r} is held;", hint="`tickbird held` shows those that are.")
+    return ConflictError(f"no run of schedule {name!r} is held.", hint="`tickbird held` lists the held runs.")
 
 
 def _check_number(value: object, field: str) -> None:

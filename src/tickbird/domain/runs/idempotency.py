@@ -1,4 +1,4 @@
-"""Idempotency keys: who asks again for what was asked for already is given the run that exists."""
+"""Idempotency keys: a repeated request gets the existing run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.text import check_text
 
-# A run that has a key is kept at least so many seconds from its making, whatever the retention.
+# Minimum seconds for which a run with a key is stored, regardless of the retention.
 KEY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotentRun:
-    """The run that a key stands for; `payload` is its own, None where it has that of its schedule."""
+    """The run of a key; `payload` is None if the run has the payload of its schedule."""
 
     id: int
     schedule_id: int | None
@@ -26,34 +26,35 @@ class IdempotentRun:
 
 
 def check_key(key: object) -> str:
-    """The key itself: any text of 1 to 200 characters."""
+    """Return the key: any text of 1 to 200 characters."""
     return check_text(key, "idempotency_key", minimum=1, maximum=200)
 
 
-def match_enqueue(key: str, found: IdempotentRun, target: Target, payload: Mapping[str, Any]) -> int:
-    """The id of the run that this key stands for, if it is a run of the same task with the same payload."""
-    if found.schedule_id is not None or found.target != target:
-        raise _taken(key, found, "runs something else")
-    if _text(found.payload or {}) != _text(payload):
-        raise _taken(key, found, "has another payload")
-    return found.id
+def match_enqueue(key: str, existing: IdempotentRun, target: Target, payload: Mapping[str, Any]) -> int:
+    """Return the id of the key's run, or raise ConflictError if its task or payload differs."""
+    if existing.schedule_id is not None or existing.target != target:
+        raise _taken(key, existing, "has another target")
+    if _text(existing.payload or {}) != _text(payload):
+        raise _taken(key, existing, "has another payload")
+    return existing.id
 
 
-def match_trigger(key: str, found: IdempotentRun, schedule_id: int | None, payload: Mapping[str, Any] | None) -> int:
-    """The id of the run that this key stands for, if it is a run of the same schedule with the same payload."""
-    if schedule_id is None or found.schedule_id != schedule_id:
-        raise _taken(key, found, "belongs to something else")
-    if _text(found.payload) != _text(payload):
-        raise _taken(key, found, "has another payload")
-    return found.id
+def match_trigger(key: str, existing: IdempotentRun, schedule_id: int | None, payload: Mapping[str, Any] | None) -> int:
+    """Return the id of the key's run, or raise ConflictError if its schedule or payload differs."""
+    if schedule_id is None or existing.schedule_id != schedule_id:
+        raise _taken(key, existing, "has another schedule")
+    if _text(existing.payload) != _text(payload):
+        raise _taken(key, existing, "has another payload")
+    return existing.id
 
 
 def _text(value: Any) -> str:
-    """By its text, since 1, 1.0 and true are equal and yet not the same payload."""
+    """Compare the JSON texts, because 1, 1.0 and true are equal in Python."""
     return json.dumps(value, sort_keys=True)
 
 
-def _taken(key: str, found: IdempotentRun, why: str) -> ConflictError:
+def _taken(key: str, existing: IdempotentRun, why: str) -> ConflictError:
     return ConflictError(
-        f"idempotency key {key!r} stands for run {found.id}, which {why};", hint="give each request a key of its own."
+        f"idempotency key {key!r} belongs to run {existing.id}, which {why}.",
+        hint="Use a different key for each request.",
     )

@@ -1,4 +1,4 @@
-"""Leases of runs: what claiming, renewing, finishing and rescuing them report."""
+"""Leases of runs: results of claim, renew, finish and rescue."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from tickbird.domain.runs.unreadable_runs import Unreadable
 
 @dataclass(frozen=True, slots=True)
 class LeaseRef:
-    """A run that a worker is working on, with its fencing token."""
+    """A run that a worker executes, with its fencing token."""
 
     run_id: int
     attempt: int
-    # Of the store that leased it; 0: whichever it was.
+    # Incarnation of the store that leased it; 0: any.
     incarnation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """Runs leased to this worker, and when to look again: at once where any was found, so that it can start first."""
+    """Runs leased to this worker, and when to claim again: at once if there were any, so that they start first."""
 
     now: datetime
     runs: Sequence[ClaimedRun] = ()
     next_at: datetime | None = None
-    # Queued runs that this process cannot read: they were left to other workers.
+    # Queued runs that this process cannot read: they are left to other workers.
     unreadable: tuple[Unreadable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RenewResult:
-    """Which leases were renewed; those not named were lost. `cancelled` ones are asked to stop."""
+    """The renewed leases; all others were lost. Runs in `cancelled` must stop."""
 
     now: datetime
     held: frozenset[int] = frozenset()
@@ -42,7 +42,7 @@ class RenewResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishResult:
-    """Which outcomes counted; the others came too late, under a lease that is no longer current."""
+    """The accepted outcomes; the others came too late, under a lease that is no longer current."""
 
     now: datetime
     accepted: frozenset[int] = frozenset()
@@ -51,9 +51,9 @@ class FinishResult:
 
 @dataclass(frozen=True, slots=True)
 class RescueResult:
-    """Runs taken from lost workers, cancelled, or released; and when to look again.
+    """Runs that were taken from lost workers, cancelled or released, and when to rescue again.
 
-    Those that misfired had not started in time; what the unmet ones depend on had not succeeded in time.
+    `misfired` runs had not started in time; the dependencies of `unmet` runs had not succeeded in time.
     """
 
     now: datetime

@@ -1,4 +1,4 @@
-"""What runs say while they execute: lines and progress, bounded."""
+"""Log lines and progress of runs, with limits."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 from tickbird.domain.runs.run import Status
 from tickbird.domain.text import clean_text
 
-# Of one attempt; what comes beyond is left out, and a line says so.
+# Limits of one attempt; further lines are dropped, and a last line says so.
 MAX_LINES = 10_000
 MAX_BYTES = 1_000_000
 MAX_LINE_LENGTH = 10_000
 MAX_LEVEL = 32_767
-CUT = "[the log is cut here: it has more than {lines:,} lines or {bytes:,} bytes]"
+CUT = "[log truncated: more than {lines:,} lines or {bytes:,} bytes]"
 _ELLIPSIS = " […]"
-# Behind every line that a run can have.
+# A position after every possible line.
 END = (2**31 - 1, 2**31 - 1)
 
 
@@ -35,13 +35,13 @@ class LogLine:
 
 
 def level_name(level: int) -> str:
-    """A level as the standard library names it, in lower case."""
+    """Return the standard library's name of a level, in lower case."""
     return logging.getLevelName(level).lower()
 
 
 @dataclass(frozen=True, slots=True)
 class RunLogs:
-    """Lines of a run, and how it stood before they were read: what a final one has logged is there."""
+    """Lines of a run, and its status before they were read: for a final status, the lines are complete."""
 
     status: Status
     lines: Sequence[LogLine]
@@ -49,7 +49,7 @@ class RunLogs:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an attempt is, as its code said last: any JSON."""
+    """The last progress that an attempt reported: any JSON."""
 
     run_id: int
     attempt: int
@@ -58,14 +58,14 @@ class Progress:
 
 
 def fitting(text: str) -> str:
-    """A text that a database takes as a line: without NUL and halves of characters, cut where it is too long."""
-    # Cut before it is cleaned, since it may be of any length; by `str` itself, since a subclass may override this.
+    """Return a text that databases accept as a line: without NUL and lone surrogates, truncated if too long."""
+    # Truncate before cleaning, because the text may be huge; use `str` itself, because a subclass may override it.
     text = clean_text(str.__getitem__(text, slice(MAX_LINE_LENGTH + 1)), nul="\ufffd")
     return text if len(text) <= MAX_LINE_LENGTH else text[: MAX_LINE_LENGTH - len(_ELLIPSIS)] + _ELLIPSIS
 
 
 def fit_level(level: Any) -> int:
-    """A level that every store can keep; one that is no number counts as INFO."""
+    """Return a level that every store can store; INFO if it is not a number."""
     try:
         return max(0, min(int(level), MAX_LEVEL))
     except (ValueError, TypeError, OverflowError):
@@ -73,7 +73,7 @@ def fit_level(level: Any) -> int:
 
 
 class Meter:
-    """How much of its allowance an attempt has used up."""
+    """Counts the lines and bytes of an attempt against the limits."""
 
     __slots__ = ("bytes", "lines", "over")
 
@@ -83,7 +83,7 @@ class Meter:
         self.over = False
 
     def take(self, text: str) -> tuple[int, str] | None:
-        """The number and the text to keep, the mark where the log ends, or None beyond it."""
+        """Return the number and the text to store (the truncation mark at the limit), or None after the limit."""
         if self.over:
             return None
         text = fitting(text)

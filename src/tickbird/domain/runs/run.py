@@ -1,4 +1,4 @@
-"""A run as the store holds it, and what can happen to it."""
+"""Runs: the stored record, statuses and outcomes."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SkipReason = Literal[
     "rescheduled",
     "operator",
     "invalid",
-    # Past, but not due yet because of its spread or a reschedule, when the definition changed or went away.
+    # Past, but not due yet because of its spread or a reschedule, when the definition was changed or deleted.
     "edited",
     "deleted",
-    # Its time on the wall clock had come already, by the zone rules before.
+    # Its wall-clock time had already passed under the previous time zone data.
     "zone_data",
-    # Planned and recorded, while another system does the work.
+    # Planned and recorded while another system does the work.
     "shadow",
 ]
 
-# Only these count for overlap: a manual, retried or backfilled run never makes a tick skip.
+# Only these count for overlap: a manual, retried or backfilled run never causes a skip.
 TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
 ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
 FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
@@ -53,15 +53,14 @@ class WaitLane(IntEnum):
 
 
 def already_final_error(run_id: int, status: Status) -> ConflictError:
-    """The error for cancelling a run that has come to its end."""
     return ConflictError(
-        f"run {run_id} is {status} already;", hint="only one that waits, is queued or is running can be cancelled."
+        f"run {run_id} is already {status}.", hint="Only a waiting, queued or running run can be cancelled."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Covers:
-    """The ticks that one catch-up run stands for, its own included."""
+    """The ticks that a catch-up run covers, including its own."""
 
     first: datetime
     last: datetime
@@ -79,7 +78,7 @@ class RunMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One intended execution and where it stands."""
+    """A stored run: one intended execution."""
 
     id: int
     namespace: str
@@ -114,16 +113,16 @@ class RunRecord:
     error: str | None
     failure_kind: FailureKind | None
     backfill_id: int | None = None
-    # It waits for a person, see `hold_above`.
+    # It waits for an operator (see `hold_above`).
     held: bool = False
     released_at: datetime | None = None
     released_by: str | None = None
     concurrency_key: str | None = None
-    # It waits for a schedule that it depends on.
+    # It waits for a dependency.
     waiting_for_dependency: bool = False
-    # Who moved its tick or gave it another payload, and why.
+    # Who moved its tick or changed its payload, and why.
     applied_override: AppliedOverride | None = None
-    # `started_at` is that of the newest attempt.
+    # `started_at` belongs to the newest attempt.
     first_started_at: datetime | None = None
     # The cron expression of the revision that it was planned with; None if that has another trigger.
     cron_spec: str | None = None
@@ -143,26 +142,26 @@ class RunRecord:
 
     @property
     def began_at(self) -> datetime | None:
-        """When its first attempt began."""
+        """When its first attempt started."""
         return self.first_started_at or self.started_at
 
     @property
     def lateness(self) -> float | None:
-        """Seconds from `due_at` to its first attempt; None if it has not begun."""
+        """Seconds from `due_at` to its first attempt; None if it has not started."""
         return None if self.began_at is None else (self.began_at - self.due_at).total_seconds()
 
     @property
     def duration(self) -> float | None:
-        """Seconds from its first attempt to its end, with all attempts and the pauses in between; None before that."""
+        """Seconds from its first attempt to its end, including retries and the waits between them; None before that."""
         if self.began_at is None or self.finished_at is None:
             return None
         return max(0.0, (self.finished_at - self.began_at).total_seconds())
 
 
-# One is made for each run that is executed, and a frozen one takes three times as long to make.
+# Not frozen: one is created per executed run, and a frozen dataclass takes three times as long to create.
 @dataclass(slots=True)
 class ClaimedRun:
-    """A run leased to this worker: what its task may look at, and what decides about another attempt."""
+    """A run leased to this worker: the data for its task and for the retry policy."""
 
     id: int
     attempt: int
@@ -173,12 +172,12 @@ class ClaimedRun:
     payload: Mapping[str, Any]
     scheduled_for: datetime | None = None
     covers: Covers | None = None
-    # The schedule, its name, and what the run was planned under; None when it belongs to no schedule.
+    # The schedule, its name, and the definition of the run; None if it has no schedule.
     schedule_id: int | None = None
     schedule: str | None = None
     definition: Definition | None = None
     concurrency_key: str | None = None
-    # Of the store that leased it.
+    # Incarnation of the store that leased it.
     incarnation: int = 0
     target_kind: str = TASK
 
@@ -189,7 +188,7 @@ class ClaimedRun:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One ended attempt that did not end the run well: why it is being, or was, tried again."""
+    """An ended attempt that was not successful, and its error."""
 
     attempt: int
     worker: str | None
@@ -201,7 +200,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class SkipRecord:
-    """Ticks first..last that were not run, with the reason and the run they stood behind."""
+    """Skipped ticks first..last, with the reason and the run that blocked them."""
 
     id: int
     schedule_id: int
@@ -227,28 +226,28 @@ class NewRun:
     at: datetime | None = None
     delay: int = 0
     start_within: int | None = None
-    # A run that repeats another one has the crash limit of that run.
+    # A retry has the crash limit of the original run.
     crash_limit: int = 3
     retry_of: int | None = None
-    # Asking again with the same key gives the run that exists.
+    # Another request with the same key returns the existing run.
     idempotency_key: str | None = None
     concurrency_key: str | None = None
 
 
 def enqueued_detail(runs: Sequence[NewRun]) -> dict[str, Any]:
-    """What the audit tells of runs that were enqueued together."""
+    """Return the audit detail of runs that were enqueued together."""
     detail: dict[str, Any] = {"count": len(runs), "tasks": sorted({run.target.name for run in runs})[:20]}
     if len(runs) == 1 and runs[0].retry_of is not None:
         detail["retry_of"] = runs[0].retry_of
     return detail
 
 
-# Not frozen, as ClaimedRun is not.
+# Not frozen, like ClaimedRun.
 @dataclass(slots=True)
 class Outcome:
     """How an attempt ended: a final status, or `queued` for another attempt after `delay` seconds.
 
-    `failures` and `crashes` say by how much this attempt raises the run's counts; a drain raises neither.
+    `failures` and `crashes` are the increments of the run's counts; a drain increments neither.
     """
 
     run_id: int
@@ -260,9 +259,9 @@ class Outcome:
     reason: str | None = None
     delay: float = 0.0
     failures: int = 0
-    # False: it was put back before it began, so `start_by` still binds it.
+    # False: it was requeued before it started, so `start_by` still applies.
     started: bool = True
     # It has no schedule and no concurrency key, so no run waits for it.
     releases_no_run: bool = False
-    # Of the store that leased the run; 0: whichever it was.
+    # Incarnation of the store that leased the run; 0: any.
     incarnation: int = 0

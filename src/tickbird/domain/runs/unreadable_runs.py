@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tickbird.domain.runs.run import RunRecord
 
-# A worker reads them again after this time: a person may have repaired them.
+# Seconds after which a worker reads them again, because they may have been repaired.
 RECHECK_SECONDS: Final = 60
 # A worker publishes at most this many with its heartbeat.
 _MAX_PUBLISHED: Final = 20
@@ -25,7 +25,7 @@ class Unreadable:
     run_id: int | None = None
 
     def covers(self, run: RunRecord) -> bool:
-        """Is this run one of them?"""
+        """Return whether this run is one of them."""
         if self.run_id is not None:
             return run.id == self.run_id
         return run.schedule is not None and (run.schedule, run.revision) == (self.schedule, self.revision)
@@ -36,7 +36,7 @@ class Unreadable:
 
 
 def publish(unreadable: Sequence[Unreadable]) -> dict[str, Any]:
-    """The part of a worker's health that names them; empty if there are none."""
+    """Return the part of a worker's health that lists them; empty if there are none."""
     if not unreadable:
         return {}
     named = [
@@ -52,9 +52,9 @@ def publish(unreadable: Sequence[Unreadable]) -> dict[str, Any]:
 
 
 def published(health: Mapping[str, Any]) -> tuple[Unreadable, ...]:
-    """What a worker has published with `publish`; other versions of tickbird may publish something else."""
-    told = health.get("unreadable")
-    named: Iterable[Any] = told if isinstance(told, list) else ()
+    """Read the output of `publish`; other versions of tickbird may publish something else."""
+    listed = health.get("unreadable")
+    named: Iterable[Any] = listed if isinstance(listed, list) else ()
     return tuple(
         Unreadable(str(runs.get("error")), runs.get("schedule"), runs.get("revision"), runs.get("run_id"))
         for runs in named
@@ -63,6 +63,6 @@ def published(health: Mapping[str, Any]) -> tuple[Unreadable, ...]:
 
 
 def published_count(health: Mapping[str, Any]) -> int:
-    """How many a worker has, also of those that it does not name."""
+    """Return the number of unreadable entries of a worker, including those that are not listed."""
     count = health.get("unreadable_count")
     return max(len(published(health)), count if isinstance(count, int) else 0)
