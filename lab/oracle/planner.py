@@ -31,7 +31,7 @@ class _NewRun(Run):
 
 @dataclass
 class _Draft:
-    """The decision about a tick before it is known which new runs are replaced within the pass."""
+    """A preliminary decision about a tick: a later run of the same pass may replace its run."""
 
     tick: int
     fate: str
@@ -41,7 +41,7 @@ class _Draft:
 
 @dataclass(frozen=True)
 class PassResult:
-    """The decisions in the order of their ticks, and the ids of the active runs that are cancelled or asked to stop."""
+    """The decisions in the order of their ticks, and the ids of the active runs that are cancelled or stopped."""
 
     decisions: Sequence[TickDecision] = ()
     cancelled: Sequence[int] = ()
@@ -169,7 +169,7 @@ class _Pass:
         return own_run_ticks if fits and self.spec.overlap != "replace" else []
 
     def _blocker(self) -> Run | None:
-        """The run for which the overlap policy refuses another one."""
+        """The run that makes the overlap policy refuse another one."""
         if self.spec.overlap in ("allow", "replace") or len(self.active_tick_runs) < self.spec.max_concurrent:
             return None
         if self.spec.overlap == "skip":
@@ -188,7 +188,7 @@ class _Pass:
             for run in self.active_tick_runs:
                 run.replaced = run.status != "running"
             self.active_tick_runs = [run for run in self.active_tick_runs if not run.replaced]
-            # One that may never run asks nobody to stop.
+            # A run that may never start stops no other run.
             stopped = () if awaits else self.active_tick_runs[: max(0, len(self.active_tick_runs) + 1 - maximum)]
         busy = self.other_active_count + sum(not run.awaits for run in self.active_tick_runs)
         waits = held or awaits or (self.spec.overlap != "allow" and busy >= maximum)
@@ -219,7 +219,7 @@ class _Pass:
             self._skip(sorted({*replaced, *late}), "overlap", first)
 
     def _finish(self) -> PassResult:
-        """Cut where `max_runs` ends, also before ticks that are skipped for a run that would not be created."""
+        """Cut where `max_runs` ends, even before ticks that are skipped because of a run that is not created."""
         schedule = self.schedule
         runs = [draft.run for draft in self.drafts.values() if draft.run is not None]
         created = runs if schedule.spec.max_runs is None else runs[: int(schedule.room)]

@@ -1,4 +1,4 @@
-"""A schedule as the oracle follows it: what is decided, what is pending, and what each command changes."""
+"""A schedule in the oracle: decided and pending ticks, and the effect of each command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.oracle.spec import Spec
 
-# How many ticks that were decided early an edit keeps one by one.
+# Maximum of early ticks that an edit stores one by one.
 MAX_EARLY = 1_000
 
 
@@ -71,12 +71,12 @@ class Schedule:
 
     @property
     def offset(self) -> int:
-        """Seconds from a tick to when it is due."""
+        """Seconds from a tick to its `due_at`."""
         return self.spec.offset(self.name)
 
     @property
     def room(self) -> float:
-        """How many more runs `max_runs` lets it plan."""
+        """Runs that are left of `max_runs`."""
         return inf if self.spec.max_runs is None else self.spec.max_runs - self.runs_planned
 
     # Ticks
@@ -90,7 +90,7 @@ class Schedule:
         return self.state in ("active", "paused") and undecided and self.spec.has_tick(tick)
 
     def is_skipped(self, tick: int) -> bool:
-        """Has an operator decided that it does not run? An override of the tick comes before a skip of many."""
+        """Whether an operator skipped the tick. An override of the tick wins over a skipped range."""
         override = self.tick_overrides.get(tick)
         return override.skip if override is not None else self.skip_until is not None and tick <= self.skip_until
 
@@ -102,14 +102,14 @@ class Schedule:
         return tick
 
     def next_to_run(self) -> int | None:
-        """The first undecided tick that is not to be skipped."""
+        """The first undecided tick that is not skipped."""
         tick = self.next_undecided(self.planned_until)
         while tick is not None and self.is_skipped(tick):
             tick = self.next_undecided(tick)
         return tick
 
     def pending(self, horizon: int) -> list[tuple[int, str]]:
-        """The ticks that can be decided when those up to `horizon` are due, in order, and why they do not run.
+        """The ticks that can be decided if ticks up to `horizon` are due, in order, with the reason of a skip.
 
         A tick that is to be skipped can be decided early, with a later tick that was moved to an earlier instant.
         """
@@ -135,12 +135,12 @@ class Schedule:
         return ticks
 
     def _move(self, tick: int) -> int | None:
-        """To which instant of the grid a tick was moved."""
+        """The grid instant to which a tick was moved."""
         override = self.tick_overrides.get(tick)
         return None if override is None or override.due_at is None else override.due_at - self.offset
 
     def passed_over_by(self, tick: int) -> int | None:
-        """The tick whose move passes over another one."""
+        """The tick whose move skips another one."""
         passing = (other for other in self.tick_overrides if other < tick <= (self._move(other) or other))
         return next(passing, None)
 
@@ -193,7 +193,7 @@ class Schedule:
         self.done |= {tick for tick in (*early, self.planned_until) if tick > now}
         self.planned_until = now
 
-    # Commands: what is due is planned before them. They return the skips that they record.
+    # Commands: due ticks are planned first. They return the skips that they record.
 
     def create(self, spec: Spec, now: float, *, by_code: bool) -> list[TickDecision]:
         start = floor(now)
@@ -209,7 +209,7 @@ class Schedule:
         return [] if missed is None or missed <= reached or missed in done else [TickDecision(missed, "misfire")]
 
     def update(self, values: Mapping[str, Any], now: float) -> list[TickDecision]:
-        """Set fields by an operator's command; there is no new revision if they have these values already."""
+        """Set fields by an operator's command; there is no new revision without a change."""
         spec = replace(self.spec, **values)
         if self.state == "deleted" or (spec.start_at or 0) > (inf if spec.end_at is None else spec.end_at):
             raise CommandRefused
@@ -225,7 +225,7 @@ class Schedule:
 
     def _edit(self, spec: Spec, now: float) -> list[TickDecision]:
         decisions: list[TickDecision] = []
-        # A payload is for the task that it was given for.
+        # A payload belongs to the task for which it was given.
         kept = {
             tick: override
             for tick, override in self.tick_overrides.items()
@@ -243,11 +243,11 @@ class Schedule:
         return decisions
 
     def _passed(self, tick: int, override: TickOverride) -> int:
-        """How many ticks a move passes over."""
+        """The number of ticks that a move skips."""
         return 0 if override.due_at is None else len(self.spec.ticks(tick + 1, override.due_at - self.offset))
 
     def _carry_over(self, overrides: dict[int, TickOverride], passed: dict[int, int]) -> dict[int, TickOverride]:
-        """The overrides of ticks that the new grid has too; the newest moves go first if they contradict others."""
+        """The overrides of ticks on both grids; the newest moves are dropped first if they conflict."""
         kept = {
             tick: override
             for tick, override in sorted(overrides.items())
@@ -259,7 +259,7 @@ class Schedule:
         return kept
 
     def _is_consistent(self, overrides: Mapping[int, TickOverride]) -> bool:
-        """Is no overridden tick passed over, and no tick moved before the one before it?"""
+        """Whether no overridden tick is skipped by a move, and no tick is moved before an earlier one."""
         trial = replace(self, tick_overrides=overrides)
         for tick, override in overrides.items():
             if trial.passed_over_by(tick) is not None:

@@ -1,4 +1,4 @@
-"""Specs: definitions as the oracle reads them."""
+"""Specs: definitions in the oracle."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Spec(proof.Spec):
 
     @property
     def start_limit(self) -> int | None:
-        """How many seconds after it is due a run may start."""
+        """Seconds after `due_at` within which a run may start."""
         return self.grace if self.start_within is None and self.catch_up == "skip" else self.start_within
 
     @property
@@ -76,7 +76,7 @@ class Spec(proof.Spec):
         return bool(self.ticks(instant, instant))
 
     def excludes(self, tick: int) -> bool:
-        """Is the local day of a tick closed?"""
+        """Whether the local day of a tick is closed."""
         if not (self.exclude.weekdays or self.exclude.dates):
             return False
         zones = self.form.zones

@@ -42,7 +42,7 @@ def _midnight(day: date, zone: ZoneInfo) -> int | None:
 
 
 def _instants(wall: datetime, zone: ZoneInfo) -> list[int]:
-    """The instants at which the clock on the wall shows this: none in a gap, two in a repeated hour."""
+    """The instants of a wall-clock time: none in a gap, two in a repeated hour."""
     instants = set()
     for fold in (0, 1):
         instant = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
@@ -168,7 +168,7 @@ class AnyOf:
         return {tick for member in self.members for tick in member.ticks(first, last)}
 
 
-# Their `ticks` have all ticks from first to last, both included, and may have others.
+# Their `ticks` have all ticks from first to last, inclusive, and may have others.
 TriggerSpec = Interval | Cron | At | AnyOf
 
 

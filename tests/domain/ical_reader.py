@@ -1,4 +1,4 @@
-"""A strict reader of iCalendar, written from RFC 5545 alone: it accepts nothing that the grammar does not."""
+"""A strict parser of iCalendar, written from RFC 5545 alone; it accepts only the grammar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXTS = {"UID", "SUMMARY", "DESCRIPTION", "STATUS", "TRANSP", "PRODID", "X-WR-C
 
 @dataclass
 class Component:
-    """What stands between BEGIN and END."""
+    """The lines between BEGIN and END."""
 
     kind: str
     values: dict[str, str] = field(default_factory=dict)
@@ -37,14 +37,14 @@ class Component:
 
 
 def read_ical(octets: bytes) -> Component:
-    """The calendar of a file; an AssertionError where it is none."""
+    """Parse a calendar file, or raise AssertionError."""
     assert octets.endswith(b"\r\n")
     rows = octets.removesuffix(b"\r\n").split(b"\r\n")
     for row in rows:
         assert len(row) <= 75, row
         assert b"\n" not in row, row
         assert b"\r" not in row, row
-        # Cut between letters, never within one.
+        # Split between characters, never within one.
         row.decode()
     lines: list[bytes] = []
     for row in rows:

@@ -43,7 +43,7 @@ def changes(tz: str, start: int, end: int, step: int) -> list[int]:
 
 
 def some_changes(tz: str, draw: random.Random) -> list[int]:
-    """A few changes of a zone, one of them from each of these stretches of years."""
+    """A few DST changes of a zone, one from each of these ranges of years."""
     found = []
     for first, last in (
         (1880, 1920),
@@ -61,7 +61,7 @@ def some_changes(tz: str, draw: random.Random) -> list[int]:
 
 
 def expand(text: str, low: int, high: int) -> set[int]:
-    """The values of a plain field, the slow and obvious way."""
+    """The values of a plain field, computed naively."""
     values: set[int] = set()
     for item in text.split(","):
         span, _, step = item.partition("/")
@@ -77,7 +77,7 @@ def expand(text: str, low: int, high: int) -> set[int]:
 
 
 class Daemon:
-    """What cron does each time its clock moves on: a copy of its rules, not of our arithmetic."""
+    """A simulated cron daemon: a copy of its rules, not of our arithmetic."""
 
     def __init__(self, expr: str, tz: str) -> None:
         parts = expr.split()

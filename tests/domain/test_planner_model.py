@@ -36,14 +36,14 @@ NAME = "model"
 
 @dataclass
 class ModelRun(oracle.Run):
-    """A run with what it waits for: by schedule, from when to when that must succeed."""
+    """A run with the dependencies that it waits for, and their periods."""
 
     waits_for: dict[str, tuple[int, int]] = field(default_factory=dict)
     held: bool = False
 
 
 class History:
-    """One schedule of the product, the same one of the oracle, and its runs."""
+    """One schedule of the product, the same schedule of the oracle, and its runs."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -78,7 +78,7 @@ class History:
             for run in [run for run in self.runs if run.held][:number]:
                 run.held = False
         else:
-            # As in a store: first what is due, then the command.
+            # As in a store: first the due ticks, then the command.
             self._pass()
             if action != "pass":
                 self._command(action, number)
@@ -123,7 +123,7 @@ class History:
         assert (again.runs, again.skips, again.cursor) == ((), (), self.schedule.cursor)
 
     def _command(self, action: str, number: int) -> None:
-        """Refused by both or by none."""
+        """Both refuse it, or neither does."""
         command, change = self._commands(action, number)
         try:
             changed = command.change(self.schedule, Facts(), self.now).plan
@@ -158,7 +158,7 @@ class History:
         return command, lambda: expected.override(tick, override, now)
 
     def _follow(self, planned: Plan, expected: list[TickDecision]) -> None:
-        """The product decided as expected, and stands where it should."""
+        """The product decided as expected, and has the expected state."""
         assert decisions_of(planned, self.spec) == expected
         self.schedule = replace(
             self.schedule, cursor=planned.cursor, state=planned.state, pause=planned.pause, error=planned.error
@@ -175,7 +175,7 @@ def as_override(override: tick_overrides.TickOverride) -> TickOverride:
 
 
 def decisions_of(planned: Plan, spec: Spec) -> list[TickDecision]:
-    """The decision about each tick; a tick that is named twice, or a wrong count, is an error."""
+    """The decision about each tick; a duplicate tick or a wrong count is an error."""
     decisions = []
     for run in planned.runs:
         assert run.scheduled_for is not None
@@ -252,7 +252,7 @@ ACTIONS += ["override"] * 6 + ["undo", "release"]
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(ACTIONS),
-        # How far time goes on: in steps of the grid, and in parts of a second.
+        # How far time advances: in steps of the grid, and in microseconds.
         st.sampled_from([0, 0, 1, 1, 1, 2, 3, 10, 30]),
         st.sampled_from([0.0, 0.0, 0.001, 0.5, 1.0, 9.999, 10.0, 11.0]),
         st.integers(0, 5),

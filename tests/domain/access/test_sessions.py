@@ -1,4 +1,4 @@
-"""Sessions as values: how they are made and read, and when they can be used."""
+"""Sessions as values: creation, parsing, and validity."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXT = make_session(bytes(range(SESSION_NOISE)))[2]
 
 
 @given(st.binary(min_size=SESSION_NOISE, max_size=SESSION_NOISE))
-def test_what_is_made_can_be_read_and_is_never_taken_for_a_token(noise: bytes) -> None:
+def test_created_session_is_parsed_and_is_not_a_token(noise: bytes) -> None:
     session_id, secret, text = make_session(noise)
     assert parse_session(text) == (session_id, secret)
     assert (len(session_id), len(secret)) == (16, 43)
@@ -39,13 +39,13 @@ def test_what_is_made_can_be_read_and_is_never_taken_for_a_token(noise: bytes) -
 
 
 @pytest.mark.parametrize("text", ["", "tbs_", TEXT[:-1], TEXT + "a", TEXT + "\n", " " + TEXT, TEXT.upper(), "é" * 64])
-def test_what_is_no_session_is_not_read(text: str) -> None:
+def test_invalid_session_is_not_parsed(text: str) -> None:
     assert parse_session(text) is None
 
 
-def test_its_digest_does_not_show_itself() -> None:
+def test_repr_hides_the_digest() -> None:
     assert "d1ge57" not in repr(NewSession("a" * 16, "d1ge57", "aaaaaaaa"))
-    with pytest.raises(ValueError, match="42 random bytes, not of 3"):
+    with pytest.raises(ValueError, match="42 random bytes, not 3"):
         make_session(b"abc")
 
 
@@ -59,12 +59,12 @@ def test_a_session_lives_while_its_token_does() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, 59, "30d1s", -5, "soon", None, True, 10**12])
-def test_its_length_is_bounded(wrong: Any) -> None:
+def test_session_duration_is_bounded(wrong: Any) -> None:
     with pytest.raises(InvalidError, match="within: "):
         check_length(wrong)
     assert (check_length("1m"), check_length("30d"), check_length(timedelta(hours=1))) == (60, 2_592_000, 3_600)
 
 
-def test_a_browser_may_call_itself_anything() -> None:
+def test_user_agent_is_cleaned() -> None:
     assert clean_user_agent(" Mozilla/5.0\r\nX: é\0\udc80\x1b[31m ") == "Mozilla/5.0  X: é   [31m"
     assert clean_user_agent("x" * 10_000) == "x" * 200

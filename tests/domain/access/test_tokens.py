@@ -1,4 +1,4 @@
-"""Tokens as values: how they are made and read, and what their roles may do."""
+"""Tokens as values: creation, parsing, and the permissions of roles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TEXT = make_token(bytes(range(NOISE)))[2]
 
 
 @given(st.binary(min_size=NOISE, max_size=NOISE))
-def test_what_is_made_can_be_read(noise: bytes) -> None:
+def test_created_token_is_parsed(noise: bytes) -> None:
     token_id, secret, text = make_token(noise)
     assert parse_token(text) == (token_id, secret)
     assert is_token_id(token_id)
@@ -42,7 +42,7 @@ def test_what_is_made_can_be_read(noise: bytes) -> None:
 
 
 def test_a_token_needs_all_its_random_bytes() -> None:
-    with pytest.raises(ValueError, match="37 random bytes, not of 36"):
+    with pytest.raises(ValueError, match="37 random bytes, not 36"):
         make_token(bytes(NOISE - 1))
 
 
@@ -50,7 +50,7 @@ def test_a_token_needs_all_its_random_bytes() -> None:
     "text",
     ["", "tbk_", TEXT[:-1], TEXT + "a", TEXT + "\n", " " + TEXT, TEXT.upper(), TEXT.replace("tbk", "tbx"), "é" * 56],
 )
-def test_what_is_no_token_is_not_read(text: str) -> None:
+def test_invalid_token_is_not_parsed(text: str) -> None:
     assert parse_token(text) is None
 
 
@@ -78,12 +78,12 @@ def test_only_its_own_secret_matches_and_neither_shows_itself() -> None:
     assert (token.opens("a"), token.opens("b")) == (True, False)
 
 
-def test_each_role_may_do_what_those_before_it_may() -> None:
+def test_each_role_includes_lower_roles() -> None:
     table = [[allows(role, needed) for needed in ROLES] for role in ROLES]
     assert table == [[needed <= role for needed in range(4)] for role in range(4)]
 
 
-def test_a_token_ends() -> None:
+def test_token_expires() -> None:
     before, after = T0 - timedelta(seconds=1), T0 + timedelta(seconds=1)
     assert state_at(None, None, T0) == "live"
     assert state_at(None, after, T0) == "live"
@@ -91,7 +91,7 @@ def test_a_token_ends() -> None:
     assert state_at(before, after, T0) == "revoked"
 
 
-def test_nobody_hands_out_more_than_they_have() -> None:
+def test_new_token_cannot_exceed_its_creator() -> None:
     assert covers(None, None)
     assert covers(None, ("a",))
     assert covers(("a", "b"), ("b",))
@@ -111,7 +111,7 @@ def test_namespaces_are_checked(wrong: Any) -> None:
         check_namespaces(wrong)
 
 
-def test_namespaces_are_kept_once_and_in_order() -> None:
+def test_namespaces_are_sorted_without_duplicates() -> None:
     assert check_namespaces(["b", "a", "b"]) == ("a", "b")
     assert check_namespaces(None) is None
     roles: tuple[Role, ...] = ROLES

@@ -1,4 +1,4 @@
-"""Calendars as people define them, and what another content does to coming ticks."""
+"""Definitions of calendars, and the impact of a change on coming ticks."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_each_form_of_a_day() -> None:
     "definition, said",
     [
         ([], "must be an object"),
-        ({}, "closes nothing"),
-        ({"description": "x"}, "closes nothing"),
+        ({}, "closes no days"),
+        ({"description": "x"}, "closes no days"),
         ({"days": ["sat"]}, "'days' is not a field"),
         ({"weekdays": ["someday"]}, "'someday' is not a weekday"),
         ({"weekdays": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}, "all seven"),
@@ -66,22 +66,22 @@ def test_each_form_of_a_day() -> None:
         ({"dates": ["0001-01-01/9999-12-31"]}, "is not a date or range"),
         ({"dates": [datetime(2026, 1, 1, tzinfo=UTC)]}, "is not a day"),
         ({"dates": 5}, "must be a list"),
-        ({"dates": [f"{year}-01-01/{year}-12-31" for year in range(2026, 2036)]}, "more than the 2,000"),
+        ({"dates": [f"{year}-01-01/{year}-12-31" for year in range(2026, 2036)]}, "at most 2,000"),
         ({"include": ["12-24"]}, "has no year"),
-        ({"holidays": 5}, "must be an object of country"),
-        ({"holidays": {"country": "DE", "region": "BW"}}, "must be an object of country"),
+        ({"holidays": 5}, "must be an object with country"),
+        ({"holidays": {"country": "DE", "region": "BW"}}, "must be an object with country"),
         ({"holidays": {"country": ""}}, "country"),
         ({"holidays": {"country": "DE", "years": [2036, 2026]}}, "first and the last year"),
         ({"holidays": {"country": "DE", "years": [2000, 2100]}}, "at most 40"),
         ({"dates": ["12-25"], "description": "x\0"}, "description"),
     ],
 )
-def test_what_is_not_a_calendar_is_refused_in_one_sentence(definition: Any, said: str) -> None:
+def test_invalid_calendar_is_refused(definition: Any, said: str) -> None:
     with pytest.raises(DefinitionError, match=said):
         read_calendar(definition)
 
 
-def test_a_definition_reads_what_it_wrote() -> None:
+def test_definition_is_read_back() -> None:
     asked = {"weekdays": ["sat"], "dates": ["12-25"], "include": ["2026-05-16"], "description": "d"}
     full = {**asked, "holidays": {"country": "DE", "subdivision": "BW", "years": [2026, 2036]}}
     for definition in (asked, full):
@@ -90,19 +90,19 @@ def test_a_definition_reads_what_it_wrote() -> None:
 
 
 @given(calendars)
-def test_what_a_schedule_holds_of_a_calendar_reads_back(calendar: Calendar) -> None:
+def test_stored_closed_days_are_read_back(calendar: Calendar) -> None:
     assert content_from_json(calendar_to_json(calendar)) == calendar
     definition = define(every(days=1), calendar, "next")
     assert decode_definition(encode_definition(definition)) == definition
 
 
-def test_a_fingerprint_does_not_know_what_calendars_say() -> None:
+def test_fingerprint_ignores_closed_days() -> None:
     marks = {fingerprint(define(every(days=1), exclude(*days))) for days in ((), ("sat",), ("2026-01-01",))}
     assert len(marks) == 1
     assert fingerprint(Definition(trigger=every(days=1), target=Target("work"))) not in marks
 
 
-def test_an_opened_date_is_open_but_for_what_the_schedule_itself_excludes() -> None:
+def test_opened_date_is_open_unless_the_schedule_excludes_it() -> None:
     shared = Calendar(weekdays=frozenset({5}), opened=frozenset({date(2026, 7, 18)}))
     definition = define(every(days=1), shared)
     saturday = to_seconds(datetime(2026, 7, 18, tzinfo=UTC))
@@ -129,7 +129,7 @@ def running(definition: Definition, first: int, last: int) -> set[datetime]:
     st.sampled_from(["skip", "next", "previous"]),
     st.integers(0, 70),
 )
-def test_effects_are_the_difference_of_what_runs(
+def test_effects_are_the_difference_of_running_ticks(
     trigger: Trigger, old: Calendar, new: Calendar, roll: Roll, length: int
 ) -> None:
     before, after = define(trigger, old, roll), define(trigger, new, roll)
@@ -145,7 +145,7 @@ def test_effects_are_the_difference_of_what_runs(
         assert not told.moved
 
 
-def test_a_moved_tick_is_told_as_one() -> None:
+def test_moved_tick_is_reported_as_one_change() -> None:
     monthly = cron("0 9 1 * *")
     told = calendar_impact(
         "s",
@@ -159,7 +159,7 @@ def test_a_moved_tick_is_told_as_one() -> None:
     assert (told.appear, told.vanish) == ((), ())
 
 
-def test_the_effect_on_a_dense_schedule_is_cut() -> None:
+def test_effect_on_a_dense_schedule_is_truncated() -> None:
     told = calendar_impact(
         "s", define(every(seconds=1), exclude("sun")), define(every(seconds=1), exclude("mon")), NOW, NOW + 366 * DAY
     )

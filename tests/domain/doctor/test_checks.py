@@ -1,4 +1,4 @@
-"""What `doctor` makes of what it sees: each finding, and that it goes away with its cause."""
+"""Findings of `doctor`: each one, and that it disappears with its cause."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WORKER = Worker(
 
 
 def ago(seconds: float) -> datetime:
-    """So many seconds before now."""
+    """The instant `seconds` before now."""
     return NOW - timedelta(seconds=seconds)
 
 
@@ -166,7 +166,7 @@ def bad(condition: StoreSnapshot) -> list[Finding]:
 
 
 @pytest.mark.parametrize("condition", [WORKING, EMBEDDED], ids=["postgresql", "sqlite"])
-def test_a_store_that_is_well(condition: StoreSnapshot) -> None:
+def test_healthy_store_passes_all_checks(condition: StoreSnapshot) -> None:
     findings = run_checks(condition)
     assert bad(condition) == []
     assert [finding.check for finding in findings] == [name for name in CHECKS if name in {f.check for f in findings}]
@@ -179,13 +179,13 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         schema(version=8),
         "schema",
         "problem",
-        "at version 8 and this tickbird needs 9",
+        "version 8, and this tickbird needs 9",
         "tickbird migrate",
     ),
     "new schema": (schema(version=10), "schema", "warning", "newer than this tickbird", "Upgrade tickbird"),
-    "far newer": (schema(version=12, min_compatible=11), "schema", "problem", "knows only 9", "Upgrade tickbird"),
+    "far newer": (schema(version=12, min_compatible=11), "schema", "problem", "supports only 9", "Upgrade tickbird"),
     "odd schema": (schema(error="the table meta is odd;"), "schema", "problem", "meta is odd", "tickbird migrate"),
-    "rights": (server(lacking=["runs"]), "rights", "warning", "may not write runs", "GRANT SELECT, INSERT"),
+    "rights": (server(lacking=["runs"]), "rights", "warning", "no write privilege on runs", "GRANT SELECT, INSERT"),
     "old server": (server(version=130_002), "server", "problem", "too old", "Upgrade"),
     "standby": (server(standby=True), "server", "problem", "a standby", "target_session_attrs=read-write"),
     "mixed": (
@@ -206,14 +206,20 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "hides its rows",
         "ALTER ROLE birds SET idle_in_transaction_session_timeout = '10s';",
     ),
-    "no lock time-out": (setting("lock_timeout", "0"), "time-outs", "warning", "lock that somebody", "'3s'"),
-    "no statement time-out": (setting("statement_timeout", "0"), "time-outs", "warning", "hangs is waited", "'15s'"),
-    "no tcp time-out": (server(tcp_user_timeout=0), "time-outs", "warning", "swallows packets", "tcp_user_timeout=0"),
+    "no lock time-out": (setting("lock_timeout", "0"), "time-outs", "warning", "lock held by another session", "'3s'"),
+    "no statement time-out": (
+        setting("statement_timeout", "0"),
+        "time-outs",
+        "warning",
+        "hanging statement blocks",
+        "'15s'",
+    ),
+    "no tcp time-out": (server(tcp_user_timeout=0), "time-outs", "warning", "drops packets", "tcp_user_timeout=0"),
     "fsync": (setting("fsync", "off"), "durability", "problem", "fsync is off", "SET fsync = on"),
     "commit": (setting("synchronous_commit", "off"), "durability", "problem", "second time", "synchronous_commit = on"),
-    "pages": (setting("full_page_writes", "off"), "durability", "warning", "power cut", "full_page_writes = on"),
+    "pages": (setting("full_page_writes", "off"), "durability", "warning", "power failure", "full_page_writes = on"),
     "pooler": (server(pooled=True, heard=False), "pooler", "warning", "per transaction", "TICKBIRD_LISTEN_URL="),
-    "deaf": (server(heard=False), "pooler", "warning", "keeps them", "TICKBIRD_LISTEN_URL="),
+    "deaf": (server(heard=False), "pooler", "warning", "drops them", "TICKBIRD_LISTEN_URL="),
     "replica": (
         server(replicas=[("standby", "async")]),
         "replication",
@@ -221,7 +227,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "1 replica (standby) follows asynchronously",
         "synchronous_standby_names",
     ),
-    "slot": (server(idle_slots=[("old", 2 * 10**9)]), "replication", "warning", "2.0 GB of log", "drop_replication"),
+    "slot": (server(idle_slots=[("old", 2 * 10**9)]), "replication", "warning", "2.0 GB of WAL", "drop_replication"),
     "connections": (server(connections=91), "connections", "warning", "91 of 100", "max_connections"),
     "idle": (session(), "snapshots", "warning", "idle in a transaction for 1 min 40 s", "pg_terminate_backend(42)"),
     "idle with locks": (session(locks=True), "snapshots", "problem", "holds locks on", "pg_terminate_backend(42)"),
@@ -231,7 +237,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "no autovacuum": (setting("autovacuum", "off"), "vacuum", "problem", "autovacuum is off", "SET autovacuum = on"),
     "no counts": (setting("track_counts", "off"), "vacuum", "problem", "track_counts is off", "SET track_counts = on"),
     "table": (table(autovacuum=False), "vacuum", "problem", "off for tickbird.runs", "RESET (autovacuum_enabled)"),
-    "dead": (table(dead=50_001), "vacuum", "warning", "50,001 dead rows beside 10", "VACUUM (ANALYZE) tickbird.runs;"),
+    "dead": (table(dead=50_001), "vacuum", "warning", "50,001 dead rows and 10", "VACUUM (ANALYZE) tickbird.runs;"),
     "never": (table(dead=50_001, vacuumed_at=None), "vacuum", "warning", "never vacuumed", "VACUUM"),
     "index": (
         server(unbuilt=["runs_unsuccessful_idx"]),
@@ -250,11 +256,11 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "PostgreSQL",
     ),
     "journal": (file(journal_mode="delete"), "durability", "warning", "'delete' instead of 'wal'", "journal_mode=WAL"),
-    "synchronous": (file(synchronous=1), "durability", "problem", "power cut", "synchronous=FULL"),
+    "synchronous": (file(synchronous=1), "durability", "problem", "power failure", "synchronous=FULL"),
     "damage": (file(damage="page 3 is lost"), "durability", "problem", "page 3 is lost", "backup"),
-    "full": (file(free=49 * 10**6), "disk", "problem", "only 49.0 MB left", "Make room"),
-    "nearly full": (file(free=499 * 10**6), "disk", "warning", "499.0 MB left", "Make room"),
-    "full for its size": (file(size=2 * 10**11), "disk", "warning", "10.0 GB left", "Make room"),
+    "full": (file(free=49 * 10**6), "disk", "problem", "only 49.0 MB left", "Free some space"),
+    "nearly full": (file(free=499 * 10**6), "disk", "warning", "499.0 MB left", "Free some space"),
+    "full for its size": (file(size=2 * 10**11), "disk", "warning", "10.0 GB left", "Free some space"),
     "log": (file(log_size=3 * 10**8), "disk", "warning", "300.0 MB", "fuser"),
     "unused": (file(size=4 * 10**8, free_pages=10**5), "disk", "warning", "409.6 MB of its 400.0 MB", "VACUUM"),
     "copy": (
@@ -284,28 +290,28 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "workers",
         "problem",
         "it plans nothing: off",
-        "goes on",
+        "continues by itself",
     ),
-    "stuck": (worker(health={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
+    "stuck": (worker(health={"stuck": 2}), "workers", "warning", "occupy 2 of its 10 slots", 'isolation="process"'),
     "unreadable": (
         replace(WORKING, workers=[worker(health=publish([NEWER])).workers[0], replace(WORKER, id="w2")]),
         "workers",
         "warning",
-        "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves what is queued of it to others.",
+        "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves these runs to other workers.",
         "--upgrade tickbird tzdata",
     ),
     "unreadable everywhere": (
         worker(health=publish([NEWER])),
         "workers",
         "problem",
-        "; no live worker can read it.",
+        "; no live worker can read them.",
         "--upgrade tickbird tzdata",
     ),
     "late": (
         work(due=OverdueSchedules(2, ago(16))),
         "planning",
         "warning",
-        "2 schedules due and not planned yet",
+        "2 schedules due and not planned",
         "workers",
     ),
     "very late": (
@@ -319,7 +325,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         replace(work(due=OverdueSchedules(1, ago(16))), planners=0),
         "planning",
         "problem",
-        "there is 1 schedule to be planned, the oldest for 16 s",
+        "there is 1 schedule due for planning, the oldest for 16 s",
         "TICKBIRD_PLANNING",
     ),
     "nobody looks": (
@@ -334,7 +340,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "planning",
         "warning",
         "No live worker has planned 1 schedule that needs target kind 'echo', due for 16 s: hello.",
-        "# where the package with target kind 'echo' is installed",
+        "# on a machine with the package of target kind 'echo'",
     ),
     "very late without the plug-in": (
         work(
@@ -353,7 +359,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         replace(work(scheduled=[], waiting=[], refused=[Parked("a", "", "its kind is not known")]), workers=[]),
         "workers",
         "problem",
-        "No worker is alive, and 1 active schedule",
+        "No worker is alive, but 1 active schedule",
         "tickbird worker",
     ),
     "lost": (work(expired=ExpiredLeases(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
@@ -361,7 +367,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         work(waiting=[WaitingRuns("gpu", Target("work"), 2, ago(61))]),
         "queues",
         "problem",
-        "2 runs of task 'work' in queue 'gpu' wait for nobody: no live worker serves queue 'gpu'",
+        "2 runs of task 'work' in queue 'gpu' cannot start: no live worker serves queue 'gpu'",
         "--queues gpu",
     ),
     "task": (
@@ -375,7 +381,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         work(scheduled=[ScheduledByTarget("gpu", Target("work"), 1, ago(-3600))]),
         "queues",
         "warning",
-        "1 schedule of task 'work' in queue 'gpu' would wait for nobody",
+        "1 schedule of task 'work' in queue 'gpu' could not start",
         "--queues gpu",
     ),
     "busy": (
@@ -389,11 +395,17 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         work(waiting=[WaitingRuns("default", Target("work"), 1, ago(601))], rates={"default": RateLimit(100, 60)}),
         "queues",
         "warning",
-        "has waited for 10 min 1 s: its rate is 100/min",
+        "has waited for 10 min 1 s: its rate limit is 100/min",
         "tickbird queue default --rate",
     ),
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
-    "calendar": (work(old_calendars=[("etl", "fest")]), "calendars", "problem", "'fest' said before (etl)", "put fest"),
+    "calendar": (
+        work(old_calendars=[("etl", "fest")]),
+        "calendars",
+        "problem",
+        "earlier version of calendar 'fest' (etl)",
+        "put fest",
+    ),
     "failing": (
         work(failing=[FailingSchedule("etl", 5, "x\nOSError: no")]),
         "failing",
@@ -421,7 +433,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_a_finding(case: tuple[StoreSnapshot, str, str, str, str]) -> None:
+def test_problem_is_reported_with_its_fix(case: tuple[StoreSnapshot, str, str, str, str]) -> None:
     condition, check, severity, text, fix = case
     [finding] = [finding for finding in bad(condition) if finding.check == check]
     assert (finding.check, finding.severity) == (check, severity)
@@ -432,7 +444,7 @@ def test_a_finding(case: tuple[StoreSnapshot, str, str, str, str]) -> None:
     assert (document["check"], document["ok"]) == (check, False)
 
 
-def test_what_nobody_can_help_is_no_finding() -> None:
+def test_harmless_condition_is_not_reported() -> None:
     standbys = {"synchronous_standby_names": "ANY 1 (*)"}
     assert WORKING.server is not None
     assert (
@@ -446,7 +458,7 @@ def test_what_nobody_can_help_is_no_finding() -> None:
         bad(work(waiting=[WaitingRuns("default", Target("work"), 1, ago(599))], rates={"default": RateLimit(1, 60)}))
         == []
     )
-    # Every worker drains: that passes.
+    # Every worker is draining, which is temporary.
     assert bad(work(scheduled=[ScheduledByTarget("default", Target("work"), 1, NOW)], waiting=())) == []
 
 
@@ -465,48 +477,48 @@ def test_a_role_with_an_odd_name_is_quoted() -> None:
 
 
 def test_a_schedule_with_an_odd_name_is_quoted() -> None:
-    """What is copied into a shell must mean what it says, whatever plain SQL has called a schedule."""
+    """A pasted command must be safe, even for a name that plain SQL wrote."""
     [found] = bad(work(parked=[Parked("it's; reboot", "no")]))
     assert found.fix.startswith("""tickbird set 'it'"'"'s; reboot' """)
 
 
-def test_planning_that_is_off_is_meant_so_where_others_plan() -> None:
+def test_planning_off_is_a_warning_if_other_workers_plan() -> None:
     off = worker(standby_reason="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
     assert [finding.severity for finding in bad(off)] == ["warning"]
     assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem"]
 
 
 @pytest.mark.parametrize("check", ["snapshots", "replication"])
-def test_what_a_login_may_not_see_is_told_as_such(check: str) -> None:
+def test_missing_privilege_is_reported_as_unseen(check: str) -> None:
     [finding] = [finding for finding in bad(server(sees_all=False)) if finding.check == check]
     assert (finding.severity, finding.ok, finding.fix) == ("unseen", True, "GRANT pg_monitor TO birds;")
 
 
-def test_a_check_that_could_not_look_says_so_and_the_others_go_on() -> None:
+def test_check_that_cannot_run_is_reported_and_others_run() -> None:
     condition = replace(WORKING, unseen={"vacuum": "It could not be looked at: no."})
     [finding] = bad(condition)
     assert (finding.check, finding.severity, finding.text) == ("vacuum", "unseen", "It could not be looked at: no.")
     assert len(run_checks(condition)) == len(run_checks(WORKING))
 
 
-def test_without_a_schema_only_the_server_is_judged() -> None:
+def test_without_a_schema_only_the_server_is_checked() -> None:
     condition = replace(schema(version=None), work=None, zones=None, workers=[])
     checks = {finding.check for finding in run_checks(condition)}
     assert {"schema", "server", "durability", "time-outs"} <= checks
     assert not checks & {"copy", "zone data", "workers", "planning", "queues", "parked"}
 
 
-def test_many_of_a_kind_are_named_and_the_rest_counted() -> None:
+def test_long_lists_are_truncated_and_counted() -> None:
     found = bad(work(parked=[Parked(f"s{number}", "no") for number in range(12)]))
     assert len(found) == 11
-    assert found[-1].text == "2 others are parked as well."
+    assert found[-1].text == "2 others are parked too."
     found = bad(work(failing=[FailingSchedule(f"s{number}", 5, "no") for number in range(12)]))
-    assert found[-1].text == "2 others fail as well."
+    assert found[-1].text == "2 others fail too."
     [one] = bad(work(old_calendars=[(f"s{number}", "fest") for number in range(12)]))
     assert "s9 and 2 more" in one.text
 
 
-def test_a_queue_is_told_once() -> None:
+def test_queue_is_reported_once() -> None:
     condition = work(
         waiting=[WaitingRuns("gpu", Target("work"), 1, ago(2))],
         scheduled=[ScheduledByTarget("gpu", Target("work"), 1, NOW)],
@@ -514,7 +526,7 @@ def test_a_queue_is_told_once() -> None:
     assert len(bad(condition)) == 1
 
 
-def test_without_workers_what_waits_for_long_is_told_as_well() -> None:
+def test_without_workers_long_waits_are_reported_too() -> None:
     alone = replace(WORKING, workers=[])
     assert {finding.check for finding in bad(alone)} == {"workers"}
     waits = replace(work(waiting=[WaitingRuns("default", Target("work"), 1, ago(61))]), workers=[])

@@ -1,4 +1,4 @@
-"""The pure part of `why`: zones, who serves a run, missing rows, and agreement with the planner."""
+"""The pure part of `why`: zones, unserved runs, missing rows, and agreement with the planner."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ class TestTimes:
     def test_carry_utc_and_the_schedules_zone(self, tz: str, instant: datetime, words: str) -> None:
         assert TimeFormatter(tz)(instant) == words
 
-    def test_a_sentence_speaks_of_the_zone_of_the_schedule(self) -> None:
+    def test_sentence_uses_the_zone_of_the_schedule(self) -> None:
         rome = define(trigger=cron("0 3 * * *", tz="Europe/Rome"))
         answer = why(26 * 3600, now=10, schedule=a_schedule(rome), workers=[a_worker()])
         assert answer.sentence == "Will run at 2026-01-02 02:00:00 UTC (03:00:00 CET)."
 
-    def test_the_answer_is_in_utc_whatever_was_asked_in(self) -> None:
+    def test_explanation_is_in_utc(self) -> None:
         asked = later(60).astimezone(timezone(timedelta(hours=5)))
         answer = explain(ExplainContext(schedule=a_schedule(), at=asked, now=later(0), revisions=[a_revision()]))
         assert answer.at.tzinfo is UTC
@@ -131,13 +131,13 @@ class TestTimes:
             explain(ExplainContext(schedule=a_schedule(), at=before, now=later(0)))
 
 
-class TestWhoServesARun:
+class TestUnservedReason:
     @pytest.mark.parametrize(
         "workers, words",
         [
-            ([], "no worker that executes is alive"),
-            ([a_worker(kind="sync")], "no worker that executes is alive"),
-            ([a_worker(queues=(), slots=0, tasks={})], "no worker that executes is alive"),
+            ([], "no live worker executes runs"),
+            ([a_worker(kind="sync")], "no live worker executes runs"),
+            ([a_worker(queues=(), slots=0, tasks={})], "no live worker executes runs"),
             ([a_worker(queues=("b", "a"))], "no live worker serves queue 'default' (served: a, b)"),
             ([a_worker(tasks={"other": {}})], "no live worker knows task 'work'"),
             (
@@ -146,10 +146,10 @@ class TestWhoServesARun:
             ),
             (
                 [a_worker(draining=True), a_worker("w2", draining=True)],
-                "every worker that could take it is draining (w1, w2)",
+                "every worker that could claim it is draining (w1, w2)",
             ),
             ([a_worker(draining=True), a_worker("w2")], ""),
-            ([a_worker(slots=3)], "all slots of the workers that could take it are busy (3 slots on 1)"),
+            ([a_worker(slots=3)], "all slots of the workers that could claim it are busy (3 slots on 1)"),
             ([a_worker(slots=4)], ""),
             ([a_worker(slots=4, kind="executor")], ""),
         ],
@@ -182,12 +182,12 @@ class TestARun:
         assert shown[0].startswith("10 earlier attempts ended without success, the first at 2026-01-01 00:01:02 UTC")
         assert shown[-1].endswith("E30.")
 
-    def test_an_error_is_told_by_its_last_line(self) -> None:
+    def test_error_is_shown_by_its_last_line(self) -> None:
         assert brief("Traceback:\n  File x\nKeyError: 'a'\n\n") == "KeyError: 'a'"
         assert len(brief("x" * 5_000)) == 200
         assert brief(None) == ""
 
-    def test_a_group_of_exceptions_is_told_by_its_last_one(self) -> None:
+    def test_exception_group_is_shown_by_its_last_exception(self) -> None:
         inner = ExceptionGroup("two of them", [KeyError("a"), ValueError("one\nPair")])
         text = "".join(traceback.format_exception(ExceptionGroup("all", [OSError("x"), inner])))
         assert text.endswith("-\n")
@@ -200,14 +200,14 @@ class TestARun:
             ("raised", "Run 5 failed: after 1 attempt: boom."),
             ("timeout", "Run 5 failed: timed out, after 1 attempt: boom."),
             ("reported", "Run 5 failed: reported a failure, after 1 attempt: boom."),
-            ("lost", "Run 5 failed: its worker was lost after 1 attempt, and it is not tried again."),
+            ("lost", "Run 5 failed: its worker was lost after 1 attempt, and it is not retried."),
         ],
     )
     def test_each_kind_of_failure(self, kind: str, words: str) -> None:
         run = a_run(status="failed", attempt=1, failure_kind=kind, error="boom", finished_at=later(70))
         assert why(60, now=100, runs=[run]).sentence == words
 
-    def test_a_backfill_stands_beside_a_skip_and_is_not_late(self) -> None:
+    def test_backfill_of_a_skipped_tick_is_not_late(self) -> None:
         created: dict[str, Any] = {"created_at": later(900), "available_at": later(900)}
         run = a_run(origin="backfill", status="succeeded", actor="ana", attempt=1, **created)
         run = replace(run, started_at=later(901), finished_at=later(902))
@@ -217,28 +217,28 @@ class TestARun:
         assert texts(answer, "backfill") == ["Skipped at first (paused), then backfilled."]
         assert texts(answer, "late") == ["Backfilled by ana at 2026-01-01 00:15:00 UTC."]
 
-    def test_of_a_backfill_waits_for_its_turn(self) -> None:
+    def test_backfill_run_waits_for_its_turn(self) -> None:
         ahead = a_run(4, tick=0, origin="backfill", status="running", worker="w1", started_at=later(901))
         tick = a_run(9, tick=900, status="waiting")
         run = a_run(5, origin="backfill", status="waiting", created_at=later(900), backfill_id=3)
         answer = why(60, now=1_000, runs=[run], active=[ahead, tick])
         assert answer.sentence == (
-            "Run 5 waits for its turn in backfill 3, for run 4, running since 2026-01-01 00:15:01 UTC on worker w1, "
-            "behind 1 other waiting run (overlap=skip, max_concurrent=1)."
+            "Run 5 waits for its turn in backfill 3 and for run 4, running since 2026-01-01 00:15:01 UTC on worker w1, "
+            "after 1 other waiting run (overlap=skip, max_concurrent=1)."
         )
 
-    def test_that_is_held_says_how_to_release_it(self) -> None:
+    def test_held_run_shows_how_to_release_it(self) -> None:
         definition = define(catch_up="all", hold_above=5)
         run = a_run(origin="catch_up", status="waiting", created_at=later(900), held=True)
         revisions = [a_revision(definition=definition)]
         answer = why(60, now=1_000, schedule=a_schedule(definition), runs=[run], revisions=revisions)
         assert answer.verdict == "waiting"
         assert answer.sentence == (
-            "Run 5 is held since 2026-01-01 00:15:00 UTC, because the outage before left too many late ticks "
-            "(hold_above=5): `tickbird release clock` lets it run, `tickbird drop clock` cancels it."
+            "Run 5 is held since 2026-01-01 00:15:00 UTC, because the last outage left too many late ticks "
+            "(hold_above=5). `tickbird release clock` releases it, `tickbird drop clock` cancels it."
         )
 
-    def test_that_was_released_says_by_whom(self) -> None:
+    def test_released_run_shows_the_actor(self) -> None:
         released: dict[str, Any] = {"released_at": later(1_000), "released_by": "ana", "available_at": later(1_030)}
         run = a_run(origin="catch_up", created_at=later(900), **released)
         answer = why(60, now=1_010, runs=[run])
@@ -248,20 +248,20 @@ class TestARun:
         cause = "late because it was held until ana released it at 2026-01-01 00:16:40 UTC."
         assert why(60, now=1_100, runs=[run]).sentence.endswith(cause)
 
-    def test_whose_revision_is_not_known_goes_by_the_one_of_that_time(self) -> None:
+    def test_unknown_revision_uses_the_one_in_force_then(self) -> None:
         answer = why(60, now=70, runs=[a_run(revision=7)])
         assert (answer.revision, texts(answer, "grid")) == (7, ["On the grid: Every 60 seconds."])
 
-    def test_that_is_no_longer_on_the_grid_was_so_when_planned(self) -> None:
+    def test_run_off_the_current_grid_was_on_the_grid_when_planned(self) -> None:
         answer = why(61, now=70, runs=[a_run(tick=61)])
-        assert (answer.verdict, texts(answer, "grid")) == ("queued", ["It was on the grid when it was planned."])
+        assert (answer.verdict, texts(answer, "grid")) == ("queued", ["The tick was on the grid when it was planned."])
 
-    def test_that_waits_for_nothing_is_released_soon(self) -> None:
+    def test_waiting_run_without_blocker_is_released_soon(self) -> None:
         run = a_run(status="waiting")
         answer = why(60, now=70, runs=[run], active=[run])
-        assert answer.sentence.endswith("no other run is going on: the next rescue releases it.")
+        assert answer.sentence.endswith("no other run is active. The next maintenance step releases it.")
 
-    def test_that_waits_for_many_names_some(self) -> None:
+    def test_waiting_run_lists_some_blockers(self) -> None:
         run = a_run(20, status="waiting")
         active = [a_run(n, status="running", started_at=later(n), worker="w1", tick=n) for n in range(1, 6)]
         answer = why(60, now=70, runs=[run], active=[*active, run])
@@ -274,15 +274,15 @@ class TestARun:
 
 
 class TestMissingRows:
-    def test_no_revision_is_known(self) -> None:
+    def test_without_any_revision(self) -> None:
         assert why(60, now=10, revisions=[]).verdict == "will run"
         assert why(-60, now=10, revisions=[]).verdict == "no such schedule then"
 
-    def test_only_newer_revisions_are_known(self) -> None:
+    def test_with_only_newer_revisions(self) -> None:
         answer = why(60, now=200, revisions=[a_revision(8, 150, "update")], schedule=a_schedule(reached=100))
         assert (answer.verdict, answer.sentence) == (
             "no record",
-            "It is not known here what was in force so long ago.",
+            "The definition that was in force then was not read.",
         )
 
     def test_the_definition_of_that_time_cannot_be_read(self) -> None:
@@ -290,7 +290,7 @@ class TestMissingRows:
         answer = why(60, now=200, revisions=[broken], schedule=a_schedule(reached=100))
         assert answer.sentence == "The definition of that time cannot be read, and no decision is stored."
 
-    def test_a_newer_format_is_left_alone(self) -> None:
+    def test_newer_format_is_ignored(self) -> None:
         newer = replace(a_schedule(reached=None), definition=None, definition_json={"v": 99})
         answer = why(60, now=10, schedule=newer)
         assert (answer.verdict, "format 99, newer than" in answer.sentence) == ("undecided", True)
@@ -308,7 +308,7 @@ class TestMissingRows:
     def test_a_schedule_never_planned_does_not_run_the_past(self) -> None:
         answer = why(60, now=100, schedule=a_schedule(reached=None))
         assert answer.verdict == "undecided"
-        assert "a new schedule does not run what was due before it is first planned" in answer.sentence
+        assert "a new schedule does not run ticks from before its first planning" in answer.sentence
         assert why(120, now=100, schedule=a_schedule(reached=None)).verdict == "will run"
 
     @pytest.mark.parametrize("action", ["update", "sync", "delete"])
@@ -329,14 +329,14 @@ class TestMissingRows:
 
 
 class TestAPause:
-    def test_a_lapsed_one_is_not_the_beginning_of_the_next(self) -> None:
+    def test_expired_pause_is_not_the_start_of_the_next(self) -> None:
         lapsed = a_revision(2, 10, "pause", note="", until=T0 + 20)
         again = a_revision(3, 100, "pause", note="b", until=None)
         paused = a_schedule(reached=90, revision=3, state="paused", pause=PauseState("ada", "b"))
         answer = why(120, now=130, schedule=paused, revisions=[again, lapsed, a_revision()])
         assert "paused by ada since 2026-01-01 00:01:40 UTC: “b”" in answer.sentence
 
-    def test_each_is_told_by_its_own_revision(self) -> None:
+    def test_each_pause_is_explained_by_its_own_revision(self) -> None:
         first = a_revision(2, 10, "pause", note="a", until=None)
         more = [a_revision(number, number * 10, "pause", note="b", until=None) for number in (7, 8, 9)]
         paused = a_schedule(reached=9, revision=9, state="paused", pause=PauseState("ada", "b"))
@@ -355,13 +355,13 @@ class TestAPause:
         answer = why(60, now=100, schedule=paused, revisions=[pause, a_revision()])
         assert ": “db upgrade, ask ben first”" in answer.sentence
 
-    def test_begun_at_the_very_instant_of_a_tick_comes_after_it(self) -> None:
+    def test_pause_at_the_instant_of_a_tick_comes_after_it(self) -> None:
         revisions = [a_revision(2, 60, "pause", note="", until=None), a_revision()]
         answer = why(60, now=100, revisions=revisions, schedule=a_schedule(reached=60, state="paused"))
         assert (answer.verdict, texts(answer, "state")) == ("no record", [])
 
 
-def test_json_holds_everything() -> None:
+def test_json_has_all_fields() -> None:
     run = a_run()
     answer = why(60.25, now=70, runs=[run], workers=[a_worker()])
     document = json.loads(json.dumps(answer.to_json()))
@@ -392,7 +392,7 @@ def test_json_holds_everything() -> None:
     paused_until=st.sampled_from([None, 100, 333]),
     told=st.dictionaries(st.integers(1, 9), st.sampled_from(["skip", "payload", -70, -10, 0, 30, 130]), max_size=3),
 )
-def test_what_is_foretold_is_what_the_planner_does(
+def test_prediction_matches_the_planner(
     spread: int,
     max_runs: int | None,
     days: tuple[str, ...],
@@ -404,7 +404,7 @@ def test_what_is_foretold_is_what_the_planner_does(
     definition = define(spread=spread, max_runs=max_runs, exclude=exclude(*days), overlap="allow")
     cursor = Cursor(planned_until=T0, skip_until=None if skip_until is None else T0 + skip_until, skip_by="ana")
     if moved_by is not None:
-        # Only the next tick that is not to be skipped can be moved.
+        # Only the next runnable tick can be moved.
         tick = T0 + (skip_until or 0) + 60
         told = {**told, (tick - T0) // 60: moved_by}
     offset = spread_offset("default", "clock", spread)
@@ -414,7 +414,7 @@ def test_what_is_foretold_is_what_the_planner_does(
     schedule = a_schedule(definition, cursor=cursor, state="paused" if pause else "active", pause=pause)
     # Contradictions are refused before they are stored, and so are moves into the past.
     assume(_is_possible(schedule))
-    # One look leaves the cursor as a store would have it.
+    # One planner pass leaves the cursor as a store would.
     schedule = apply_plan(schedule, plan(schedule, NO_FACTS, T0))
     decided: dict[int, str] = {}
     seen = schedule

@@ -1,4 +1,4 @@
-"""The forecast: what is counted, what would be if, quiet minutes, and the picture."""
+"""The forecast: statistics, changed conditions, quiet minutes, and the chart."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def schedule(name: str, trigger: Any, number: int = 1, **options: Any) -> Schedu
 
 
 def lengths(**seconds: float) -> dict[str, DurationStats]:
-    """By how long runs take."""
+    """Input with these durations of runs."""
     return {name: DurationStats(value, value, 20) for name, value in seconds.items()}
 
 
 def expect(*schedules: Schedule, hours: int = 24, what_if: WhatIf | None = None, **ground: Any) -> Forecast:
-    """What is to be expected as it would be."""
+    """The forecast with changed conditions."""
     whole = ForecastInput(namespace="default", schedules=schedules, start=START, end=START + hours * HOUR, **ground)
     found = simulate(whole, what_if or WhatIf())
     return found.changed or found.baseline
@@ -80,7 +80,7 @@ def test_overlap_policies(overlap: Any, runs: int, skips: int) -> None:
     [("one", 22, {"coalesced": 1, "overlap": 1}), ("all", 23, {"overlap": 1}), ("skip", 22, {"misfire": 2})],
 )
 def test_an_outage(catch_up: Any, runs: int, skips: dict[str, int]) -> None:
-    """Two hours in which nothing happens: what was missed is caught up by the schedule's own rule."""
+    """An outage of two hours: missed ticks follow the catch_up policy."""
     what_if = WhatIf(outages=[(START + 2 * HOUR, START + 4 * HOUR)])
     found = expect(schedule("a", cron("0 * * * *"), catch_up=catch_up), what_if=what_if)
     assert (found.runs, found.skips) == (runs, skips)
@@ -90,8 +90,8 @@ def test_an_outage(catch_up: Any, runs: int, skips: dict[str, int]) -> None:
         assert (found.lateness["max"], found.latest) == (2 * HOUR, ("a", START + 4 * HOUR))
 
 
-def test_a_run_that_an_outage_ends_begins_anew_or_fails() -> None:
-    """By what its schedule says of lost workers."""
+def test_run_lost_in_an_outage_restarts_or_fails() -> None:
+    """The on_crash policy decides."""
     what_if = WhatIf(outages=[(START + 1_800, START + 2_400)])
     again, never = schedule("a", cron("0 0 * * *")), schedule("b", cron("0 0 * * *"), on_crash="fail")
     found = expect(again, never, what_if=what_if, durations=lengths(a=2_000, b=2_000))
@@ -110,7 +110,7 @@ def test_fewer_slots_make_runs_late() -> None:
 
 
 def test_workers_serve_their_queues_and_tasks() -> None:
-    """What nobody serves never starts; half the workers are half the slots."""
+    """Unserved runs never start; half the workers have half the slots."""
     workers = [
         WorkerCapacity(4, frozenset({"default"}), frozenset({("task", "work")})),
         WorkerCapacity(2, frozenset({"slow"}), frozenset({("task", "work")})),
@@ -130,16 +130,16 @@ def test_workers_serve_their_queues_and_tasks() -> None:
     assert expect(plain, what_if=WhatIf(workers=2)).slots == 20
 
 
-def test_more_schedules_are_like_those_there_are() -> None:
-    """Evenly, with the durations of those they are like."""
+def test_more_schedules_copy_existing_ones() -> None:
+    """Copies are distributed evenly, with the durations of their models."""
     two = schedule("a", cron("0 * * * *")), schedule("b", cron("0 0 * * *"))
     found = expect(*two, what_if=WhatIf(more=4), durations=lengths(a=5, b=7))
     assert (found.schedules, found.ticks, found.without_history) == (6, 25 * 3, 0)
     assert {each.name: each.duration for each in found.rows}["b.more-4"] == 7
 
 
-def test_what_is_paused_resting_or_a_shadow_runs_nothing() -> None:
-    """Pauses with an end go on behind it."""
+def test_paused_ended_and_shadow_schedules_run_nothing() -> None:
+    """A pause with an end continues after it."""
     minute = cron("0 * * * *")
     paused = replace(schedule("p", minute), state="paused", pause=PauseState("ann", until=START + 3 * HOUR))
     for_ever = replace(schedule("q", minute), state="paused", pause=PauseState("ann"))
@@ -149,7 +149,7 @@ def test_what_is_paused_resting_or_a_shadow_runs_nothing() -> None:
     assert found.skips == {"paused": 3, "shadow": 24}
 
 
-def test_what_goes_on_already_is_in_the_way() -> None:
+def test_active_runs_occupy_slots() -> None:
     """A run that began an hour ago and takes two keeps the first tick from running."""
     going = [RunningRun("a", "running", "schedule", START - HOUR, START - HOUR)]
     found = expect(schedule("a", cron("30 * * * *")), going=going, durations=lengths(a=2 * HOUR), hours=2)
@@ -157,7 +157,7 @@ def test_what_goes_on_already_is_in_the_way() -> None:
 
 
 def test_quiet_minutes() -> None:
-    """Schedules that crowd a minute are parted, each with a place of its own, in cron as it would be written."""
+    """Schedules in a crowded minute get different minutes, as cron expressions."""
     crowd = [schedule(f"s{number}", cron("0 * * * *"), number) for number in range(5)]
     taken = schedule("taken", cron("1 * * * *"))
     found = expect(*crowd, taken, schedule("step", cron("*/20 * * * *")))
@@ -173,14 +173,14 @@ def test_quiet_minutes() -> None:
 
 
 def test_a_month_is_bounded() -> None:
-    """Too many ticks are refused before any is played, with the limit and what to do."""
+    """Too many ticks are refused before the simulation, with the limit and a hint."""
     each_second = schedule("a", every(seconds=1))
-    with pytest.raises(InvalidError, match=r"31,536,001 ticks are more than the 30,000,000 .* fewer days"):
+    with pytest.raises(InvalidError, match=r"31,536,001 ticks exceed the limit of 30,000,000 .* fewer days"):
         expect(each_second, hours=365 * 24)
     for wrong in ({"more": -1}, {"slots": 0}, {"slower": 0}, {"share": 0.0}, {"slots": 1, "workers": 1}):
         with pytest.raises(InvalidError):
             WhatIf(**wrong)
-    with pytest.raises(InvalidError, match="give them as one"):
+    with pytest.raises(InvalidError, match="Combine them into one"):
         WhatIf(outages=[(1, 5), (4, 9)])
     with pytest.raises(InvalidError, match="at most 366"):
         expect(each_second, hours=367 * 24)
@@ -188,8 +188,8 @@ def test_a_month_is_bounded() -> None:
         expect(each_second, what_if=WhatIf(share=0.5))
 
 
-def test_the_same_again_and_over_the_wire() -> None:
-    """The same input gives the same answer, and reading what is written gives it back."""
+def test_forecast_is_deterministic_and_survives_the_wire() -> None:
+    """The same input gives the same result, and its JSON is read back."""
     crowd = [schedule(f"s{number}", cron(f"{number % 3} * * * *"), number) for number in range(9)]
     ground = ForecastInput(namespace="default", schedules=crowd, start=START + 7, end=START + DAY)
     what_if = WhatIf(slots=2, outages=[(START + HOUR, START + 2 * HOUR)], slower=3)
@@ -200,8 +200,8 @@ def test_the_same_again_and_over_the_wire() -> None:
 
 @settings(deadline=None, max_examples=30)
 @given(st.text(max_size=40))
-def test_the_picture_is_xml_whatever_it_is_called(title: str) -> None:
-    """It has words for those who cannot see it, both forecasts, and the line of the slots."""
+def test_chart_is_valid_xml_for_any_title(title: str) -> None:
+    """It has a text alternative, both forecasts, and the line of the slots."""
     drawn = ElementTree.fromstring(forecast_chart(SMALL, title))
     names = {name: drawn.find(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc")}
     assert all(found is not None for found in names.values())
@@ -209,8 +209,8 @@ def test_the_picture_is_xml_whatever_it_is_called(title: str) -> None:
     assert "<script" not in forecast_chart(SMALL, "</title><script>")
 
 
-def test_run_lengths() -> None:
-    """The middle of the newest twenty."""
+def test_duration_stats() -> None:
+    """The median of the newest twenty."""
     assert duration_stats([4.0]) == DurationStats(4.0, 4.0, 1)
     assert duration_stats([float(number) for number in range(40)]) == DurationStats(9.5, 18.0, 20)
 

@@ -27,7 +27,7 @@ MADE = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def made(name: str = "digest", trigger: Any = None, state: Any = "active", **fields: Any) -> Schedule:
-    """A schedule as it was planned up to now."""
+    """A schedule that is planned up to now."""
     cursor = fields.pop("cursor", {})
     pause = fields.pop("pause", None)
     definition = Definition(trigger=trigger or every(days=1), target=Target("report"), **fields)
@@ -50,7 +50,7 @@ def at(day: int, hour: int = 0) -> datetime:
 
 
 def events(*schedules: Schedule, took: float | None = None, **asked: Any) -> list[Component]:
-    """What a calendar program sees of them."""
+    """The events that a calendar program sees."""
     found = agenda([AgendaEntry(each, took) for each in schedules], NOW, **asked)
     calendar = read_ical(ical(found, version="1").encode())
     return [part for part in calendar.parts if part.kind == "VEVENT"]
@@ -67,16 +67,16 @@ def test_a_tick_is_an_event() -> None:
     said = "Every day; task report\nFor Ana;\nand Bo, too\\\nTags: mail, eu\nState: active"
     assert first.values["DESCRIPTION"] == said
     assert (first.values["STATUS"], first.values["TRANSP"]) == ("CONFIRMED", "TRANSPARENT")
-    # The same tick asked for later is the same event, to the letter.
+    # A later request for the same tick gives the identical event.
     assert events(made(), days=2)[0].values == events(made(), days=3)[0].values
 
 
-def test_nothing_to_come_is_a_calendar_too() -> None:
+def test_calendar_without_ticks_is_valid() -> None:
     assert events() == []
     assert events(made(state="ended"), made("other", state="parked")) == []
 
 
-def test_what_will_not_run_is_cancelled_and_says_why() -> None:
+def test_skipped_tick_is_cancelled_with_the_reason() -> None:
     overrides = (
         TickOverride(to_seconds(at(3)), actor="bo", created_at=to_seconds(NOW), skip=True, note="feast"),
         TickOverride(to_seconds(at(5)), actor="bo", created_at=to_seconds(NOW), due_at=to_seconds(at(5, 7))),
@@ -86,13 +86,13 @@ def test_what_will_not_run_is_cancelled_and_says_why() -> None:
     skips = {"tick_overrides": overrides}
     [skipped, _, moved, _, _, early, *rest] = events(made(cursor=skips), days=7)
     assert (skipped.at("DTSTART"), skipped.values["STATUS"]) == (at(3), "CANCELLED")
-    assert "Will not run: a person decided that it does not run.\nDecided by bo: feast" in skipped.values["DESCRIPTION"]
+    assert "Will not run: an operator skipped it.\nDecided by bo: feast" in skipped.values["DESCRIPTION"]
     assert skipped.at("DTSTAMP") == NOW
-    # It stands where it was moved to, and is the tick that it was.
+    # It has the new instant and the UID of its tick.
     assert (moved.at("DTSTART"), moved.values["STATUS"]) == (at(5, 7), "CONFIRMED")
     assert moved.values["UID"] == "20260305T000000Z/default/digest@tickbird"
     assert "Moved here from 2026-03-05T00:00:00Z." in moved.values["DESCRIPTION"]
-    # From beyond the last day it came into these; the tick that was decided already is not there.
+    # It was moved into the range from after its end; the decided tick is missing.
     assert early.at("DTSTART") == at(8, 12)
     assert "Runs with another payload." in early.values["DESCRIPTION"]
     assert rest == [each for each in rest if each.at("DTSTART") == at(9)]
@@ -108,18 +108,18 @@ def test_what_will_not_run_is_cancelled_and_says_why() -> None:
     assert [each.values["STATUS"] for each in events(weekend, days=6)] == ["CONFIRMED"] * 4 + ["CANCELLED"] * 2
 
 
-def test_one_that_ticks_too_often_is_one_event() -> None:
+def test_frequent_schedule_is_one_event() -> None:
     hourly, busy = made("hourly", every(hours=1)), made("busy", every(minutes=50))
     found = events(hourly, busy, days=2)
     assert len(found) == 48 + 1
     whole = found[0]
     assert whole.values["SUMMARY"] == "busy (about 29 ticks a day)"
     assert (whole.values["DTSTART"], whole.values["DTEND"]) == ("20260302", "20260305")
-    # One that has few runs left ticks as often as that.
+    # A schedule with few runs left has only those ticks.
     assert len(events(made("busy", every(minutes=1), max_runs=3))) == 3
 
 
-def test_the_earliest_come_first_where_there_are_too_many() -> None:
+def test_earliest_ticks_are_listed_if_there_are_too_many() -> None:
     schedules = [made(f"s{number}", every(hours=1)) for number in range(9, 0, -1)]
     found = agenda([AgendaEntry(each) for each in schedules], NOW, 1, 20)
     assert not found.complete
@@ -139,7 +139,7 @@ def test_bounds(asked: dict[str, int]) -> None:
 def test_any_text_can_be_read_back(description: str, note: str) -> None:
     schedule = made(cursor={"skip_until": to_seconds(at(9)), "skip_by": "bo", "skip_note": note})
     assert schedule.definition is not None
-    # Only plain SQL can have written what a definition refuses.
+    # Only plain SQL can write an invalid definition.
     object.__setattr__(schedule.definition, "description", description)
     [event] = events(replace(schedule), days=1)
 

@@ -1,4 +1,4 @@
-"""What a definition would do, what is unusual about it, and what else goes on then."""
+"""Preview of a definition: ticks, warnings, and the load of other schedules."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def define(trigger: Trigger | str, tz: str = "Europe/Rome", **options: Any) -> D
 
 
 def told(definition: Definition, now: datetime = NOW) -> list[tuple[str, str]]:
-    """What is unusual about it."""
+    """Its warnings."""
     return [(each.code, each.text) for each in definition_warnings(definition, to_seconds(now))]
 
 
-def test_a_fixed_time_in_a_leap_moves_and_a_repeated_one_ticks_once() -> None:
+def test_fixed_time_in_a_gap_moves_and_a_repeated_time_ticks_once() -> None:
     (moved, text), (once, other) = told(define("30 2 * * *"))
     assert (moved, once) == ("ticks-move", "ticks-once")
     change = "2027-03-28: the clock of Europe/Rome goes from 02:00 to 03:00"
@@ -47,7 +47,7 @@ def test_a_fixed_time_in_a_leap_moves_and_a_repeated_one_ticks_once() -> None:
     assert first.at == datetime(2027, 3, 28, 1, tzinfo=UTC)
 
 
-def test_what_follows_the_clock_vanishes_and_doubles() -> None:
+def test_wildcard_times_vanish_in_a_gap_and_repeat() -> None:
     codes = dict(told(define("*/20 2 * * *")))
     assert codes.keys() == {"ticks-vanish", "ticks-twice"}
     assert codes["ticks-vanish"].endswith("so 02:00 to 02:40 (3 ticks) do not exist, and do not tick")
@@ -57,11 +57,11 @@ def test_what_follows_the_clock_vanishes_and_doubles() -> None:
 @pytest.mark.parametrize(
     "trigger", ["0 9 * * *", "0 * * * *", "*/5 * * * 1-5", "30 2 * * 1-5", every(hours=5, tz="Europe/Rome")]
 )
-def test_what_no_clock_change_meets_is_as_usual(trigger: Any) -> None:
+def test_times_away_from_a_clock_change_have_no_warning(trigger: Any) -> None:
     assert told(define(trigger)) == []
 
 
-def test_an_hour_that_changes_by_half_of_one_is_told_of() -> None:
+def test_half_hour_clock_change_is_reported() -> None:
     assert [code for code, _ in told(define("0 * * * *", "Australia/Lord_Howe"))] == ["ticks-vanish"]
     assert told(define("*/30 * * * *", "Australia/Lord_Howe")) == []
 
@@ -71,14 +71,14 @@ def test_days_from_intervals_move_too() -> None:
     assert [code for code, _ in told(define(nightly))] == ["ticks-move", "ticks-once"]
 
 
-def test_clock_changes_on_closed_days_or_outside_of_the_window_are_not_told() -> None:
+def test_clock_changes_on_closed_days_or_outside_the_window_are_not_reported() -> None:
     assert told(define("30 2 * * *", exclude=exclude("sun"))) == []
     assert [code for code, _ in told(define("30 2 * * *", end_at=datetime(2027, 5, 1, tzinfo=UTC)))] == ["ticks-move"]
     late = define("30 2 * * *", start_at=datetime(2027, 5, 1, tzinfo=UTC))
     assert [code for code, _ in told(late)][:1] == ["ticks-once"]
 
 
-def test_each_of_several_triggers_is_looked_at_on_its_own_clock() -> None:
+def test_members_of_any_of_use_their_own_clock() -> None:
     both = any_of(cron("30 2 * * *", "Europe/Rome"), cron("30 2 * * *", "America/New_York"))
     zones = [text.split("clock of ")[1].split()[0] for _, text in told(define(both))]
     assert zones == ["Europe/Rome", "Europe/Rome", "America/New_York"]
@@ -87,13 +87,13 @@ def test_each_of_several_triggers_is_looked_at_on_its_own_clock() -> None:
 @pytest.mark.parametrize(
     "expr, text",
     [
-        ("0 9 31 * *", "there is no 31st of February, April, June, September or November: no tick then"),
-        ("0 9 30 2,3 *", "there is no 30th of February: no tick then"),
-        ("0 9 15,31 4 *", "there is no 31st of April: no tick then"),
-        ("0 9 31W 6,7 *", "there is no 31st of June: no tick then"),
-        ("0 9 L-30 3-5 *", "there is no day L-30 of April: no tick then"),
-        ("0 9 L-28W 2 *", "there is a day L-28 of February in leap years only"),
-        ("0 9 * * 5#5", "most months have only four Fridays: no tick in those without a fifth"),
+        ("0 9 31 * *", "there is no 31st of February, April, June, September or November, so it does not tick then"),
+        ("0 9 30 2,3 *", "there is no 30th of February, so it does not tick then"),
+        ("0 9 15,31 4 *", "there is no 31st of April, so it does not tick then"),
+        ("0 9 31W 6,7 *", "there is no 31st of June, so it does not tick then"),
+        ("0 9 L-30 3-5 *", "there is no day L-30 of April, so it does not tick then"),
+        ("0 9 L-28W 2 *", "February has a day L-28 in leap years only"),
+        ("0 9 * * 5#5", "most months have only four Fridays: no tick in months without a fifth"),
     ],
 )
 def test_dates_that_do_not_come_every_month(expr: str, text: str) -> None:
@@ -103,7 +103,7 @@ def test_dates_that_do_not_come_every_month(expr: str, text: str) -> None:
 @pytest.mark.parametrize(
     "expr", ["0 9 1-31 * *", "0 9 */2 * *", "0 9 28 * *", "0 9 L-27 * *", "@monthly", "0 9 31 1,3 *"]
 )
-def test_dates_that_come_are_not_told_of(expr: str) -> None:
+def test_existing_dates_are_not_reported(expr: str) -> None:
     assert told(define(expr, "UTC")) == []
 
 
@@ -113,14 +113,14 @@ def test_dates_that_come_are_not_told_of(expr: str) -> None:
         (
             "FREQ=MONTHLY;BYMONTHDAY=31",
             "2026-12-01T09:00:00",
-            "there is no 31st of February, April, June, September or November: no tick then",
+            "there is no 31st of February, April, June, September or November, so it does not tick then",
         ),
-        ("FREQ=MONTHLY;INTERVAL=3", "2026-01-31T09:00:00", "there is no 31st of April: no tick then"),
+        ("FREQ=MONTHLY;INTERVAL=3", "2026-01-31T09:00:00", "there is no 31st of April, so it does not tick then"),
         ("FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=-30", "2026-01-01T09:00:00", "there is no 30th to last day of February"),
-        ("FREQ=YEARLY", "2024-02-29T09:00:00", "there is a 29th of February in leap years only"),
-        ("FREQ=DAILY;BYMONTHDAY=30", "2026-01-01T09:00:00", "there is no 30th of February: no tick then"),
+        ("FREQ=YEARLY", "2024-02-29T09:00:00", "February has a 29th in leap years only"),
+        ("FREQ=DAILY;BYMONTHDAY=30", "2026-01-01T09:00:00", "there is no 30th of February, so it does not tick then"),
         ("FREQ=MONTHLY;BYDAY=5FR", "2026-01-01T09:00:00", "most months have only four Fridays"),
-        ("FREQ=YEARLY;BYYEARDAY=-366", "2026-01-01T09:00:00", "there is a 366th day in leap years only"),
+        ("FREQ=YEARLY;BYYEARDAY=-366", "2026-01-01T09:00:00", "only leap years have a 366th day"),
         ("FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO", "2026-01-01T09:00:00", "most years have only 52 weeks"),
     ],
 )
@@ -145,10 +145,10 @@ def test_rules_whose_dates_always_come(rule: str) -> None:
     assert told(define(rrule(rule, dtstart="2026-12-31T09:00:00"))) == []
 
 
-def test_what_is_far_off_or_never() -> None:
+def test_distant_or_missing_first_tick_is_reported() -> None:
     assert [code for code, _ in told(define("0 9 29 2 *", "UTC"))] == ["far-off", "missing-dates"]
     [(code, text)] = told(define(at(NOW - timedelta(days=1))))
-    assert (code, text) == ("no-ticks", "it has no tick after 2026-11-16T07:20:00Z, so that it cannot be created")
+    assert (code, text) == ("no-ticks", "it has no tick after 2026-11-16T07:20:00Z, so it cannot be created")
     month_end = every(months=1, anchor=datetime(2026, 1, 31), tz="UTC")
     assert [code for code, _ in told(define(month_end))] == ["last-day"]
 
@@ -163,12 +163,12 @@ def test_closed_days_that_leave_nothing() -> None:
 
 def test_very_many_ticks() -> None:
     assert told(define("*/5 * * * * *", "UTC")) == [
-        ("frequent", "it ticks up to 17,280 times a day, about every 5 s, and each is a run")
+        ("frequent", "it ticks up to 17,280 times a day, about every 5 s, and each tick is a run")
     ]
     assert told(define("* * * * *", "UTC")) == []
 
 
-def test_no_definition_is_told_of_without_end() -> None:
+def test_number_of_warnings_is_limited() -> None:
     nights = [cron(f"{minute} 2 29,30,31 * *", "Europe/Rome") for minute in range(32)]
     assert len(told(define(any_of(*nights)))) == MAX_COUNT
 
@@ -184,14 +184,14 @@ def test_the_ticks_of_a_preview() -> None:
     assert (found.trigger_description, found.zone) == ("At 09:00 (Europe/Rome)", "Europe/Rome")
 
 
-def test_a_spread_goes_by_the_name() -> None:
+def test_spread_offset_depends_on_the_name() -> None:
     daily = define("0 9 * * *", "UTC", spread=600)
     named = preview(daily, to_seconds(NOW), 1, namespace="shop", name="digest")
     late = named.ticks[0].due_at - named.ticks[0].scheduled_for
     assert late == timedelta(seconds=spread_offset("shop", "digest", 600)) > timedelta(0)
     assert named.warnings == []
     [caution] = preview(daily, to_seconds(NOW), 1).warnings
-    assert caution.text == "each tick is due within 10 min; how late exactly depends on the name"
+    assert caution.text == "each tick is delayed by less than 10 min; the delay depends on the name"
 
 
 def test_a_preview_stays_within_the_calendar() -> None:
@@ -202,7 +202,7 @@ def test_a_preview_stays_within_the_calendar() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 10_001, True, "3"])
-def test_so_many_ticks_cannot_be_had(count: Any) -> None:
+def test_invalid_count_is_refused(count: Any) -> None:
     with pytest.raises(InvalidError, match="count: must be a whole number"):
         preview(define("0 9 * * *"), to_seconds(NOW), count)
 
@@ -259,7 +259,7 @@ def test_only_active_schedules_and_the_first_instants_count() -> None:
     assert len(around(busy, instants=days)) == MAX_INSTANTS
 
 
-def test_shadows_are_no_load() -> None:
+def test_shadows_do_not_count_as_load() -> None:
     definition = Definition(trigger=cron("0 9 * * *"), target=Target("work"))
     counts = [count_running_ticks(replace(definition, shadow=shadow), 0, 30 * 86_400) for shadow in (False, True)]
     assert counts == [30, 0]

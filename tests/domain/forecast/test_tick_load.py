@@ -1,4 +1,4 @@
-"""Ticks by slot, against a walk through every tick."""
+"""Ticks by slot, compared with an enumeration."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def walked(definition: Definition, edges: range) -> list[int]:
     ids=lambda definition: definition.trigger.describe(),
 )
 @pytest.mark.parametrize("edges", [MINUTES, MINUTES[::60], MINUTES[7:20]], ids=["minutes", "hours", "part"])
-def test_each_slot_has_the_ticks_that_a_walk_finds(definition: Definition, edges: range) -> None:
+def test_slot_counts_match_enumeration(definition: Definition, edges: range) -> None:
     assert count_by_slot(definition, edges) == walked(definition, edges)
 
 

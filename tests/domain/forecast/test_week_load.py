@@ -1,4 +1,4 @@
-"""The coming load by the hour, against a walk through every tick."""
+"""The coming load by hour, compared with an enumeration."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def walked(rows: list[LoadRow], definitions: list[Definition], hours: int) -> Co
     found: Counter[int] = Counter()
     for each, definition in zip(rows, definitions, strict=True):
         offset = spread_offset("default", each.name, definition.spread)
-        # Told to the minute.
+        # Precise to the minute.
         offset -= offset % 60
         tick = definition.grid.next(START - definition.spread - 1)
         while tick is not None and tick + offset < START + hours * 3_600:
@@ -56,7 +56,7 @@ def walked(rows: list[LoadRow], definitions: list[Definition], hours: int) -> Co
         (every(hours=1), {"start_at": datetime(2027, 3, 27, tzinfo=UTC), "end_at": datetime(2027, 3, 28, tzinfo=UTC)}),
     ],
 )
-def test_each_hour_has_the_ticks_that_a_walk_finds(trigger: Any, policies: dict[str, Any]) -> None:
+def test_hour_counts_match_enumeration(trigger: Any, policies: dict[str, Any]) -> None:
     rows = [row(name, trigger, **policies) for name in ("a", "b", "c")]
     definition = Definition(trigger=trigger, target=Target("any"), **policies)
     counter = WeekLoadCounter("default", NOW)
@@ -70,7 +70,7 @@ def test_each_hour_has_the_ticks_that_a_walk_finds(trigger: Any, policies: dict[
     assert (week.schedules, week.unreadable) == (3, 0)
 
 
-def test_slots_shares_and_quiet_places_are_told() -> None:
+def test_slots_shares_and_quiet_minutes() -> None:
     counter = WeekLoadCounter("default", NOW, 24)
     counter.add([row(f"n{number}", cron("0 3 * * *"), 360.0) for number in range(20)])
     counter.add([row("other", cron("30 3 * * *"), 60.0), row("new", cron("30 3 * * *"))])
@@ -80,7 +80,7 @@ def test_slots_shares_and_quiet_places_are_told() -> None:
     assert three.at == datetime(2027, 3, 26, 3, tzinfo=UTC)
     assert (three.ticks, three.peak, three.peak_at) == (22, 20, three.at)
     assert week.unreadable == 1
-    # Whoever has never succeeded is taken to be like the others.
+    # A schedule without a success is assumed to be like the others.
     assert week.assumed == pytest.approx((20 * 360 + 60) / 21)
     assert three.busy == pytest.approx((20 * 360 + 60 + week.assumed) / 3_600)
     first, second = three.shares

@@ -1,4 +1,4 @@
-"""A place in the activity as text."""
+"""Activity cursors as text."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def test_the_text_of_a_cursor_has_microseconds() -> None:
     assert parse_activity_cursor(str(cursor)) == cursor
 
 
-def test_a_cursor_beyond_all_datetimes_is_at_the_last_one() -> None:
+def test_cursor_beyond_all_datetimes_is_clamped() -> None:
     assert parse_activity_cursor(f"{'9' * 18}.0.0.0").at == LATEST

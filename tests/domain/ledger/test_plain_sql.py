@@ -1,4 +1,4 @@
-"""The ledger of a schedule that plain SQL edits: until a planner looks, the grid of its last look is in force."""
+"""The ledger of a schedule that plain SQL edits: until the next planner pass, the old grid is in force."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
 
 HOUR = 3_600
-# The period to which plain SQL changes a schedule, or None: a planner looks. After how many seconds, and what.
+# (seconds, period): after these seconds, plain SQL sets the period, or None: a planner pass.
 STEPS = st.lists(
     st.tuples(st.integers(1, 2_000), st.sampled_from([None, None, 60, 90, 420, HOUR])), min_size=1, max_size=12
 )
@@ -94,7 +94,7 @@ def test_edits_leave_a_complete_ledger(steps: list[tuple[int, int | None]], by_s
     assert report.expected == report.runs + report.skipped == sum(entry.count for entry in made.ledger)
 
 
-def test_what_is_missing_after_the_last_edit_is_found() -> None:
+def test_missing_decision_after_the_last_edit_is_reported() -> None:
     made = EditedSchedule(every(seconds=60), by_sql=False)
     made.redefine(90, every(seconds=70))
     made.redefine(600, every(hours=1))
@@ -104,7 +104,7 @@ def test_what_is_missing_after_the_last_edit_is_found() -> None:
     assert (finding.kind, finding.first, finding.count) == ("missing", BASE + 2 * HOUR, 1)
 
 
-def test_decisions_of_an_earlier_row_are_told_from_invented_ones() -> None:
+def test_decisions_of_an_earlier_row_are_not_invented() -> None:
     made = EditedSchedule(every(seconds=60))
     made.look(30)
     made.look(60)

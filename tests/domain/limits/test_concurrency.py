@@ -1,4 +1,4 @@
-"""Concurrency keys: what a key is, and who of those that wait may go."""
+"""Concurrency keys: the key of a run, and which waiting runs are released."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ def define(**policies: Any) -> Definition:
         ("Lager Süd", {}, "Lager Süd"),
     ],
 )
-def test_a_key(template: str, payload: dict[str, Any], key: str) -> None:
+def test_key_is_rendered_from_the_payload(template: str, payload: dict[str, Any], key: str) -> None:
     assert key_for(check_concurrency_key(template), payload) == key
 
 
 @pytest.mark.parametrize("template", ["", "a\nb", "{", "}", "{}", "a{b", "{a.b}", "{0}", "{a!r}", "x" * 201, 7, None])
-def test_no_key(template: Any) -> None:
-    with pytest.raises(DefinitionError, match="write one such as"):
+def test_invalid_key_is_refused(template: Any) -> None:
+    with pytest.raises(DefinitionError, match="Use a key such as"):
         check_concurrency_key(template)
 
 
 @pytest.mark.parametrize("value", [None, 1.5, True, [], {}, ""])
-def test_a_field_that_makes_no_key(value: Any) -> None:
+def test_unusable_field_value_is_refused(value: Any) -> None:
     with pytest.raises(DefinitionError, match="neither a text nor a whole number"):
         key_for("{tenant}", {"tenant": value})
 
 
-def test_a_key_that_came_out_too_long() -> None:
+def test_rendered_key_that_is_too_long_is_refused() -> None:
     with pytest.raises(DefinitionError, match="at most 200 characters"):
         key_for("{tenant}", {"tenant": "x" * 201})
 
@@ -56,7 +56,7 @@ def test_a_definition_is_refused_whose_payload_lacks_a_field_of_its_key() -> Non
         define(concurrency_key="tenant:{tenant}")
 
 
-def test_a_key_is_kept_and_keeps_the_format() -> None:
+def test_key_is_stored_without_a_newer_format() -> None:
     definition = define(concurrency_key="tenant:{tenant}", payload={"tenant": "a"})
     encoded = encode_definition(definition)
     assert (encoded["v"], encoded["concurrency_key"]) == (1, "tenant:{tenant}")
@@ -93,7 +93,9 @@ def lines(draw: st.DrawFn) -> tuple[list[WaitingRun], dict[int, int], dict[Key, 
     )
 )
 @given(lines())
-def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]]) -> None:
+def test_releasable_runs_are_picked_by_priority_and_age(
+    case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]],
+) -> None:
     waiters, busy, room = case
     chosen = pick_releasable(waiters, busy, room)
     by_id = {waiter.id: waiter for waiter in waiters}
@@ -101,7 +103,7 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
     assert len(set(chosen)) == len(chosen)
     taken = Counter(waiter.key for waiter in gone if waiter.key is not None)
     started = Counter(waiter.schedule_id for waiter in gone)
-    # Nothing has more than it may.
+    # No limit is exceeded.
     for key, number in taken.items():
         assert number <= room.get(key, 0)
     for waiter in gone:
@@ -115,7 +117,7 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
             if one.id < waiter.id and one.id not in chosen
         ]
         if waiter.id in chosen:
-            # Nobody passed the oldest of a schedule that counts.
+            # No run passed the oldest one of a limited schedule.
             assert not ahead
             continue
         full = waiter.key is not None and taken[waiter.key] >= room.get(waiter.key, 0)
@@ -124,9 +126,9 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
             and waiter.schedule_id is not None
             and busy[waiter.schedule_id] + started[waiter.schedule_id] >= waiter.max_running
         )
-        # No place is left empty that somebody could have had.
+        # No slot stays free that a waiting run could have taken.
         assert full or stuck or ahead
-        # A waiter without a slot of its key was passed by nobody, except while it waited for its own schedule.
+        # No run passed a waiting run without a slot of its key, except while it waited for its own schedule.
         if waiter.key is not None and not ahead and not stuck:
             rank = (-waiter.priority, waiter.id)
             older = [one.id for one in gone if one.schedule_id == waiter.schedule_id is not None and one.max_running]
@@ -136,7 +138,7 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
 
 
 @given(lines(), st.integers(1, 3), st.dictionaries(st.integers(1, 2), st.integers(0, 3)))
-def test_backfills_come_behind(
+def test_backfill_runs_come_after_other_runs(
     case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]], concurrency: int, own: dict[int, int]
 ) -> None:
     waiters, busy, room = case
@@ -147,7 +149,7 @@ def test_backfills_come_behind(
     ]
     chosen = pick_releasable([*aside, *waiters], busy, room, own)
     usual = [number for number in chosen if number < 100]
-    # They change nothing for the others, and none goes while another of its schedule is left waiting.
+    # They do not affect the others, and none is released while another run of its schedule waits.
     assert usual == pick_releasable(waiters, busy, room)
     left = {waiter.schedule_id for waiter in waiters if waiter.id not in chosen}
     gone = [waiter for waiter in aside if waiter.id in chosen]
@@ -163,7 +165,7 @@ def test_backfills_come_behind(
             assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.max_running
 
 
-def test_the_order_does_not_depend_on_how_they_are_given() -> None:
+def test_release_order_does_not_depend_on_input_order() -> None:
     waiters = [WaitingRun(number, number % 3, 0, 2, ("n", "a")) for number in range(9)]
     forward, backward = (pick_releasable(given, {}, {("n", "a"): 4}) for given in (waiters, waiters[::-1]))
     assert forward == backward == [0, 1, 2, 3]

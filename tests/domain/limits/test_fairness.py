@@ -1,4 +1,4 @@
-"""Lines: many runs of one schedule stand behind those of others, in order, and never for ever."""
+"""Fairness: bursts of one schedule are deferred after runs of others, in order, and never forever."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tickbird.domain.limits.fairness import NOT_DEFERRED, defer_released, stagge
 
 NOW = 29_453_760
 
-# How many minutes later a schedule makes runs, and which: is each a tick on time?
+# Minutes until a schedule creates its next runs, and whether each is a punctual tick.
 made = st.lists(st.tuples(st.integers(0, 4), st.lists(st.booleans(), min_size=1, max_size=9)), max_size=60)
 
 
 @given(made)
-def test_runs_of_a_schedule_stay_in_order_and_join_one_a_minute(batches: list[tuple[int, list[bool]]]) -> None:
+def test_deferred_runs_keep_their_order_and_join_one_a_minute(batches: list[tuple[int, list[bool]]]) -> None:
     now, last = NOW, 0
     places: list[int] = []
     crowd: list[int] = []
@@ -25,19 +25,19 @@ def test_runs_of_a_schedule_stay_in_order_and_join_one_a_minute(batches: list[tu
         now += pause
         behind, last = stagger(last, now, on_time)
         assert len(behind) == len(on_time)
-        # Where it stands in the line of its queue: when it came, or when it joins.
+        # Its position in the queue: the time of its creation, or the end of its deferral.
         joined = [now if each == NOT_DEFERRED else each for each in behind]
         assert all(each == NOT_DEFERRED or each > now for each in behind)
         places += joined
         crowd += [place for place, is_on_time in zip(joined, on_time, strict=True) if not is_on_time]
-        # Behind the line only because of what came before, and not for longer than that many minutes.
+        # Deferred only because of earlier runs, and for at most that many minutes.
         assert all(place <= now + len(crowd) for place in joined)
     assert places == sorted(places)
     assert all(later - earlier >= 1 for earlier, later in itertools.pairwise(crowd))
 
 
 @given(st.lists(st.integers(1, 100_000), max_size=50))
-def test_a_schedule_that_is_on_time_is_in_line(pauses: list[int]) -> None:
+def test_punctual_tick_is_not_deferred(pauses: list[int]) -> None:
     now, last = NOW, 0
     for pause in pauses:
         now += pause
@@ -45,7 +45,7 @@ def test_a_schedule_that_is_on_time_is_in_line(pauses: list[int]) -> None:
         assert (behind, last) == ([NOT_DEFERRED], 0)
 
 
-def test_what_is_released_stands_behind_its_own_crowd_alone() -> None:
+def test_released_run_is_deferred_only_after_its_own_burst() -> None:
     waiters = [
         WaitingRun(1, 7, 0, 3),
         WaitingRun(2, 7, 0, 3),

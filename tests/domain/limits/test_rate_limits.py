@@ -1,4 +1,4 @@
-"""Rates: never too many in any stretch of time, and nobody waits longer than that takes."""
+"""Rate limits: never too many starts in any period, and no run waits longer than necessary."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MICROSECOND = timedelta(microseconds=1)
 rates = st.builds(
     RateLimit, st.one_of(st.integers(1, 9), st.integers(60, 70), st.integers(1, 10_000)), st.integers(1, 90)
 )
-# How long until somebody asks again, in thousandths of the period, and for how many.
+# Time until the next request, in thousandths of the period, and its number of runs.
 askers = st.lists(st.tuples(st.integers(0, 1_500), st.integers(1, 300)), max_size=80)
 
 
@@ -42,21 +42,21 @@ def test_a_rate_is_read_and_shown(text: str, rate: RateLimit, shown: str) -> Non
 @pytest.mark.parametrize(
     "text, why",
     [
-        ("abc", 'is not a rate; write one such as "100/min"'),
+        ("abc", 'is not a rate. Use a rate such as "100/min"'),
         ("100", "is not a rate"),
         ("-1/min", "is not a rate"),
         ("1.5/min", "is not a rate"),
         ("", "is not a rate"),
         (None, "is not a rate"),
         (100, "is not a rate"),
-        ("100/fortnight", "has an unknown unit, 'fortnight'; write one such as"),
-        ("0/min", "would let nothing begin; to hold runs back altogether, pause their schedules."),
-        ("5/0s", "would let nothing begin"),
-        ("1000001/s", "is out of range: at most 1,000,000 runs within at most 31 days."),
+        ("100/fortnight", "has an unknown unit, 'fortnight'. Use a rate such as"),
+        ("0/min", "would start no runs. To stop all runs, pause their schedules."),
+        ("5/0s", "would start no runs"),
+        ("1000001/s", "is out of range: at most 1,000,000 runs and 31 days."),
         ("1/32d", "is out of range"),
     ],
 )
-def test_what_is_no_rate_is_refused(text: Any, why: str) -> None:
+def test_invalid_rate_is_refused(text: Any, why: str) -> None:
     with pytest.raises(InvalidError) as refused:
         read_rate(text)
     assert why in str(refused.value)
@@ -75,17 +75,17 @@ def test_never_more_than_the_rate_in_any_period(rate: RateLimit, asked: list[tup
             starts = rate.add(starts, now, number)
             begun.append((now, number))
         assert len(starts) <= 65
-        # Any stretch with too many of them has one that ends with a run's beginning.
+        # If any period has too many starts, one that ends with a start has too many.
         within = sum(count for at, count in begun if now - rate.period < at <= now)
         assert within <= rate.count
-        # Nobody waits for more than has begun within a period and a fraction of it.
+        # No run waits for starts older than a period and a fraction of it.
         longest = rate.period + (timedelta() if rate.count <= 64 else rate.period // 64)
         still = sum(count for at, count in begun if now - longest < at <= now)
         assert rate.left(starts, now) >= rate.count - still
 
 
 @given(rates, askers, st.integers(0, 30_000))
-def test_the_turn_of_a_run_is_when_it_begins(rate: RateLimit, asked: list[tuple[int, int]], ahead: int) -> None:
+def test_turn_of_a_run_is_its_start_time(rate: RateLimit, asked: list[tuple[int, int]], ahead: int) -> None:
     starts: StartTimes = ()
     now = NOW
     for pause, wanted in asked:
@@ -94,7 +94,7 @@ def test_the_turn_of_a_run_is_when_it_begins(rate: RateLimit, asked: list[tuple[
             starts = rate.add(starts, now, number)
     ahead %= 5 * rate.count
     told = rate.turn_at(starts, now, ahead)
-    # Let them all begin as soon as they may.
+    # Start all runs as soon as possible.
     while True:
         assert rate.next_at(starts, now) == now or rate.left(starts, now) <= 0
         now = rate.next_at(starts, now)
@@ -108,7 +108,7 @@ def test_the_turn_of_a_run_is_when_it_begins(rate: RateLimit, asked: list[tuple[
 
 
 @given(rates, st.integers(1, 20_000), rates)
-def test_a_new_rate_counts_what_began_under_the_old_one(old: RateLimit, number: int, new: RateLimit) -> None:
+def test_new_rate_counts_starts_under_the_old_rate(old: RateLimit, number: int, new: RateLimit) -> None:
     number = min(number, old.count)
     starts = old.add((), NOW, number)
     assert new.left(starts, NOW) == new.count - number
@@ -119,7 +119,7 @@ def test_a_new_rate_counts_what_began_under_the_old_one(old: RateLimit, number: 
         assert new.left(starts, then - MICROSECOND) <= 0
 
 
-def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
+def test_clock_set_back_delays_runs_only_briefly() -> None:
     rate = RateLimit(2, 60)
     starts = rate.add((), NOW, 2)
     earlier = NOW - timedelta(hours=1)
@@ -128,13 +128,13 @@ def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
     assert rate.next_at(starts, earlier) == earlier + timedelta(seconds=60)
 
 
-def test_a_moment_of_disorder_makes_nothing_earlier() -> None:
+def test_clock_disorder_starts_no_run_earlier() -> None:
     rate = RateLimit(1, 60)
     starts = rate.add((), NOW, 1)
     assert rate.current(starts, NOW - timedelta(milliseconds=5)) == starts
 
 
-def test_a_turn_beyond_all_datetimes_is_the_last_one() -> None:
+def test_turn_beyond_all_datetimes_is_the_last_datetime() -> None:
     assert RateLimit(1, MAX_PERIOD).turn_at((), NOW, MAX_POSITION) == LATEST
 
 

@@ -65,7 +65,7 @@ def runs(made: Plan) -> list[tuple[int | None, str, str]]:
 
 
 def skips(made: Plan) -> list[tuple[Any, ...]]:
-    """Reason, first, last, count, and what it stands behind: the id of a run, or "#0" for the plan's first."""
+    """Reason, first, last, count, and the blocker: the id of a run, or "#0" for the plan's first."""
     return [
         (skip.reason, skip.first - BASE, skip.last - BASE, skip.count, *_behind(skip.blocked_by, skip.blocked_by_new))
         for skip in made.skips

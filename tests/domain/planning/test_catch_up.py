@@ -1,4 +1,4 @@
-"""What the planner decides of ticks that are late."""
+"""Decisions about late ticks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_late_ticks_that_triggers_share_count_once() -> None:
 
 
 @pytest.mark.parametrize("hold_above, already, held", [(5, False, 0), (4, False, 5), (0, False, 5), (9, True, 5)])
-def test_what_is_held_after_an_outage(hold_above: int, already: bool, held: int) -> None:
+def test_late_runs_above_hold_above_are_held(hold_above: int, already: bool, held: int) -> None:
     # Five are late, and the sixth is on time.
     made = plan(schedule(catch_up="all", hold_above=hold_above), Facts(held=already), BASE + 361)
     assert sum(run.held for run in made.runs) == held
@@ -131,7 +131,7 @@ def test_calendar_within_an_outage(catch_up: Any, ran: list[int], skipped: Any) 
     assert all(run.covers == covers for run in made.runs)
 
 
-def test_a_year_of_seconds_is_not_walked() -> None:
+def test_a_year_of_seconds_is_not_enumerated() -> None:
     year = 365 * DAY
     for catch_up, made_runs in (("one", 1), ("latest", 1), ("all", 100), ("skip", 1)):
         made = look(schedule(every(seconds=1), catch_up=catch_up), year)

@@ -1,4 +1,4 @@
-"""What each command makes of a schedule, in each state; seconds count from T0."""
+"""The effect of each command in each state; seconds count from T0."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ ALL: list[Command] = [
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
-def test_what_does_not_exist_cannot_change(command: Command) -> None:
+def test_command_on_a_missing_schedule_is_refused(command: Command) -> None:
     for known in (None, schedule("deleted")):
         with pytest.raises(NotFoundError, match="clock"):
             apply(command, known)
@@ -80,7 +80,7 @@ def test_a_stale_revision_is_refused(command: Command) -> None:
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
-def test_every_change_but_a_run_makes_one_revision(command: Command) -> None:
+def test_every_command_except_a_run_creates_one_revision(command: Command) -> None:
     change = apply(command, schedule("paused"))
     assert change.makes_revision == (not isinstance(command, Trigger))
     assert change.schedule.revision == change.plan.revision == 3 + change.makes_revision
@@ -97,7 +97,7 @@ def test_create() -> None:
         apply(Create(actor="ada", namespace="default", definition=define()), schedule())
 
 
-def test_create_goes_on_behind_a_tombstone() -> None:
+def test_create_continues_after_a_tombstone() -> None:
     command = Create(actor="ada", namespace="default", definition=define())
     tombstone = schedule("deleted", cursor=Cursor(planned_until=BASE + 150, runs_planned=9))
     change = apply(command, tombstone, 10)
@@ -105,14 +105,14 @@ def test_create_goes_on_behind_a_tombstone() -> None:
     done = tuple(TickOverride(BASE + tick, decided_early=True) for tick in (60, 120, 150))
     assert change.schedule.cursor == Cursor(BASE + 10, BASE + 180, tick_overrides=done)
     assert apply(command, tombstone, 200).schedule.cursor == Cursor(BASE + 200, BASE + 240)
-    # Once its time has come, it is not recorded as missed.
+    # After its time, it is not recorded as missed.
     past = replace(tombstone, cursor=replace(change.schedule.cursor, next_run_at=None))
     once = Create(actor="sync", namespace="default", definition=define(trigger=at(T0 + timedelta(seconds=60))), app="a")
     again = apply(once, past, 70)
     assert (again.schedule.state, skips(again)) == ("ended", [])
 
 
-def test_create_what_is_past() -> None:
+def test_create_without_future_ticks() -> None:
     past = define(trigger=at(T0 - timedelta(seconds=5)))
     with pytest.raises(DefinitionError, match="no tick after"):
         apply(Create(actor="ada", namespace="default", definition=past), None)
@@ -136,7 +136,7 @@ def test_update_of_a_policy_keeps_the_cursor() -> None:
     assert change.schedule.field_overrides == {}
 
 
-def test_update_of_the_trigger_begins_behind_now() -> None:
+def test_update_of_the_trigger_starts_after_now() -> None:
     change = apply(Update(actor="ada", fields={"trigger": {"every": {"seconds": 7}}}), schedule(), 100.5)
     assert change.schedule.cursor.planned_until == BASE + 100
     assert (change.schedule.cursor.next_run_at or 0) - BASE in range(101, 108)
@@ -156,12 +156,12 @@ def test_update_of_code_is_an_override() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"overlap": "no"}, {"colour": 1}, {"trigger": {"cron": "x"}}, {"target": None}])
-def test_update_must_leave_a_good_definition(fields: dict[str, Any]) -> None:
+def test_update_must_give_a_valid_definition(fields: dict[str, Any]) -> None:
     with pytest.raises(InvalidError):
         apply(Update(actor="ada", fields=fields), schedule())
 
 
-def test_an_update_to_what_is_already_so_changes_nothing() -> None:
+def test_update_without_effect_changes_nothing() -> None:
     known = schedule(priority=4, payload={"n": 1})
     for fields in ({}, {"priority": 4}, {"grace": 10}, {"payload": {"n": 1}}):
         change = apply(Update(actor="ada", fields=fields), known, 100)
@@ -169,14 +169,14 @@ def test_an_update_to_what_is_already_so_changes_nothing() -> None:
         assert (change.plan.runs, change.plan.skips) == ((), ())
     for payload in ({"n": True}, {"n": 1.0}, {}):
         assert apply(Update(actor="ada", fields={"payload": payload}), known, 100).makes_revision
-    # A person's word outlives the code's, also where both say the same.
+    # An operator's override stays, even if it equals the code.
     from_code = replace(known, app="a", fingerprint="f")
     assert apply(Update(actor="ada", fields={"priority": 4}), from_code).schedule.field_overrides == {"priority": 4}
-    # What a store refused may fit by now.
+    # A definition that a store refused may be valid now.
     assert apply(Update(actor="ada", fields={"priority": 4}), replace(known, state="parked")).makes_revision
 
 
-def test_update_of_each_state() -> None:
+def test_update_in_each_state() -> None:
     hourly = Update(actor="ada", fields={"trigger": {"every": {"hours": 1}}})
     paused = apply(hourly, schedule("paused"), 130)
     assert (paused.schedule.state, skips(paused)) == ("paused", [("paused", 60, 120, 2)])
@@ -198,7 +198,7 @@ def test_update_of_each_state() -> None:
     assert (again.schedule.state, again.schedule.cursor.next_run_at) == ("active", BASE + 120)
 
 
-def test_an_ended_schedule_that_stays_so_is_left_where_it_ended() -> None:
+def test_ended_schedule_keeps_its_cursor() -> None:
     used_up = schedule("ended", max_runs=2, cursor=Cursor(planned_until=BASE + 120, runs_planned=2))
     for fields in ({"priority": 1}, {"max_runs": 1}):
         still = apply(Update(actor="ada", fields=fields), used_up, 400).schedule
@@ -231,11 +231,11 @@ def test_delete_leaves_a_tombstone() -> None:
     assert (stopped.plan.cancel, stopped.plan.stop) == ((8,), (7,))
 
 
-def test_what_was_decided_ahead_of_its_time_is_not_to_be_overridden() -> None:
+def test_tick_decided_early_cannot_be_overridden() -> None:
     done = TickOverride(BASE + 120, decided_early=True)
     known = schedule(cursor=Cursor(BASE, BASE + 60, tick_overrides=(done,)))
     for command in (Override(actor="ada", tick=BASE + 120, skip=True), ClearOverride(actor="ada", tick=BASE + 120)):
-        with pytest.raises(ConflictError, match="decided already, ahead of its time"):
+        with pytest.raises(ConflictError, match="already decided, before its time"):
             apply(command, known)
     skipped = apply(Skip(actor="ada", count=2), known).schedule.cursor
     assert (skipped.skip_until, skipped.tick_overrides) == (BASE + 180, (done,))
@@ -244,7 +244,7 @@ def test_what_was_decided_ahead_of_its_time_is_not_to_be_overridden() -> None:
     assert (len(beside.tick_overrides), undone) == (2, known.cursor)
 
 
-def test_only_so_many_ticks_are_skipped_ahead_of_their_time() -> None:
+def test_number_of_early_skips_is_limited() -> None:
     known = schedule(cursor=Cursor(BASE, BASE + 60, skip_until=BASE + 60 * 2_000, skip_by="ada"))
     for last, refused in ((1_001, False), (1_002, True)):
         move = Override(actor="ada", tick=BASE + 60 * last, move_to=BASE + 30)
@@ -343,7 +343,7 @@ def test_trigger(state: Any) -> None:
 
 
 def final_run(**fields: Any) -> RunRecord:
-    """Run 5 of the schedule, made under revision 1 and failed."""
+    """Run 5 of the schedule, created under revision 1 and failed."""
     unset = dict.fromkeys(f.name for f in dataclass_fields(RunRecord))
     known = {"id": 5, "schedule_id": 1, "revision": 1, "status": "failed", "payload": {"n": 5}, "due_at": T0}
     return RunRecord(**{**unset, **known, **fields})
@@ -369,7 +369,7 @@ def test_retry_refuses() -> None:
         apply(command, known)
     with pytest.raises(NotFoundError, match="no schedule"):
         apply(command, None)
-    with pytest.raises(ConflictError, match="revision 1 of schedule 'clock', which it was created with, cannot be"):
+    with pytest.raises(ConflictError, match="revision 1 of schedule 'clock', with which it was created, cannot be"):
         apply(command, known, facts=Facts(retried_run=RetriedRun(final_run(), None)))
     made = Facts(retried_run=RetriedRun(final_run(), define()))
     with pytest.raises(ConflictError, match="is a shadow"):
@@ -389,6 +389,6 @@ def test_trigger_refuses() -> None:
         apply(Trigger(actor="ada", payload={"x": object()}), schedule())
 
 
-def test_a_command_must_say_what_it_does() -> None:
+def test_command_must_implement_change() -> None:
     with pytest.raises(NotImplementedError):
         apply(Command(actor="ada"), schedule())

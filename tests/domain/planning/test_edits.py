@@ -1,4 +1,4 @@
-"""What the planner makes of a schedule whose definition was changed."""
+"""Plans of a schedule whose definition was changed."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ def edited(before: Schedule, **policies: Any) -> Schedule:
     return replace(before, revision=4, definition=definition)
 
 
-def test_another_grid_begins_now_and_remembers_what_ran_ahead_of_its_time() -> None:
+def test_new_grid_starts_now_and_remembers_early_ticks() -> None:
     ahead = schedule(until=240)
     made = plan_new_grid(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 100.5)
     assert made.cursor == Cursor(BASE + 100, BASE + 160, tick_overrides=done(120, 180, 240))
     again = plan_new_grid(apply_plan(edited(ahead, trigger=every(seconds=40)), made), ahead, BASE + 130)
     assert again.cursor == Cursor(BASE + 130, BASE + 300, tick_overrides=done(180, 240))
-    # What its planning was ahead of cannot be read any more: the last of it is known.
+    # The old grid cannot be read any more, so only its last tick is known.
     unreadable = replace(ahead, definition=None)
     assert unpark(unreadable, ahead, BASE + 100).cursor == Cursor(BASE + 100, BASE + 120, tick_overrides=done(240))
     parked = park(unreadable, "why", SqlEdit(ahead, BASE + 100))
     assert (parked.cursor.planned_until, parked.cursor.tick_overrides) == (BASE + 100, done(120, 180, 240))
 
 
-def test_where_too_many_lie_ahead_another_grid_begins_behind_them() -> None:
+def test_new_grid_starts_after_too_many_early_ticks() -> None:
     ahead = replace(schedule(), cursor=Cursor(BASE + 60 * 1_002))
     made = plan_new_grid(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 60)
     assert (made.cursor.planned_until, made.cursor.tick_overrides) == (BASE + 60 * 1_002, ())
     assert len(plan_new_grid(ahead, ahead, BASE + 120).cursor.tick_overrides) == 1_000
 
 
-def test_retime_takes_a_move_that_is_over_away() -> None:
+def test_new_grid_removes_an_expired_move() -> None:
     moved_on = plan_new_grid(moved(60, 90), moved(60, 90), BASE + 100.5)
     assert moved_on.cursor == Cursor(planned_until=BASE + 100, next_run_at=BASE + 120)
 
 
-def test_an_edit_decides_the_past_as_it_was() -> None:
+def test_edit_decides_past_ticks_under_the_old_definition() -> None:
     before = schedule()
     made = plan(edited(before, trigger=every(seconds=7)), Facts(), BASE + 200, SqlEdit(before, BASE + 130))
     assert (made.revision, runs(made)) == (3, [(60, "catch_up", "queued")])
@@ -60,7 +60,7 @@ def test_an_edit_that_keeps_the_grid_keeps_the_cursor() -> None:
     assert (made.cursor.planned_until, made.cursor.next_run_at, made.runs) == (BASE, BASE + 60, ())
 
 
-def test_an_edit_of_each_state() -> None:
+def test_edit_in_each_state() -> None:
     parked = replace(schedule(), state="parked", error="why", definition=None)
     made = plan(edited(parked), Facts(), BASE + 200, SqlEdit(parked, BASE + 130))
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 120, 2)])

@@ -1,4 +1,4 @@
-"""Ticks on time: with a spread, too many for one plan, and by the short way."""
+"""Punctual ticks: with a spread, too many for one plan, and by the fast path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_plan_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (made.cursor.next_run_at, made.state) == (BASE + 4, "active")
 
 
-def test_spread_delays_every_look() -> None:
+def test_spread_delays_every_pass() -> None:
     spread = schedule(every(seconds=3600), spread=600)
     offset = spread.offset
     assert 0 < offset < 600
@@ -52,7 +52,7 @@ def test_spread_delays_every_look() -> None:
     ),
     elapsed=st.floats(0, 700, allow_nan=False),
 )
-def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, Any], elapsed: float) -> None:
+def test_fast_path_plans_like_the_planner(trigger: Any, policies: dict[str, Any], elapsed: float) -> None:
     one = schedule(trigger=trigger, **policies)
     assert one.definition is not None
     assert one.cursor.planned_until is not None

@@ -1,4 +1,4 @@
-"""What the planner decides of ticks that come while a run is active."""
+"""Decisions about ticks while a run is active."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.domain.planning.plans import facts, look, runs, schedule, skips
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.triggers.every import every
 
-# overlap, max_concurrent, active runs, look at; then runs, skips, cancelled, asked to stop.
+# overlap, max_concurrent, active runs, time of the pass; then runs, skips, cancelled runs, stopped runs.
 OVERLAP: list[tuple[str, int, Facts, int, Any, Any, tuple[int, ...], tuple[int, ...]]] = [
     ("skip", 1, facts((7, "running")), 60, [], [("overlap", 60, 60, 1, 7)], (), ()),
     ("skip", 1, facts((7, "running", "manual")), 60, [(60, "schedule", "waiting")], [], (), ()),
@@ -121,7 +121,7 @@ def test_several_ticks_on_time(overlap: Any, maximum: int, seconds: int, expecte
     assert ([tick for tick, _, _ in runs(made)], skips(made), made.cancel) == (expected, skipped, ())
 
 
-def test_replacing_within_a_look_cancels_what_waited_before() -> None:
+def test_replace_within_a_pass_cancels_earlier_waiting_runs() -> None:
     made = look(schedule(every(seconds=1), overlap="replace", max_concurrent=3), 5, facts((7, "queued")))
     assert ([tick for tick, _, _ in runs(made)], made.cancel) == ([3, 4, 5], (7,))
 

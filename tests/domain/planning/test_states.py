@@ -1,4 +1,4 @@
-"""How a plan goes on with, and changes, the state of a schedule."""
+"""Plans in each state of a schedule, and changes of the state."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
 
 
-def test_max_runs_ends_the_schedule_where_it_was_used_up() -> None:
+def test_max_runs_ends_the_schedule() -> None:
     made = look(schedule(every(seconds=1), max_runs=2, overlap="allow"), 5)
     assert ([tick for tick, _, _ in runs(made)], made.state, made.cursor.next_run_at) == ([1, 2], "ended", None)
     assert (made.cursor.planned_until, skips(made)) == (BASE + 2, [])
 
 
-def test_max_runs_used_up_makes_no_skip_behind_a_run_that_never_comes() -> None:
+def test_reached_max_runs_creates_no_skip_for_a_missing_run() -> None:
     used = schedule(max_runs=2, catch_up="latest", cursor=Cursor(planned_until=BASE, runs_planned=2))
     made = look(used, 330)
     assert (runs(made), skips(made), made.state) == ([], [], "ended")
@@ -36,7 +36,7 @@ def test_a_new_schedule_does_not_fire() -> None:
     assert made.cursor.next_run_at == BASE + 360
 
 
-def test_a_new_schedule_that_is_past_has_misfired() -> None:
+def test_new_schedule_with_only_past_ticks_has_a_misfire() -> None:
     made = first_plan(schedule(at(later(-5)), until=None), BASE)
     assert (skips(made), made.state) == ([("misfire", -5, -5, 1)], "ended")
     never = first_plan(
@@ -46,7 +46,7 @@ def test_a_new_schedule_that_is_past_has_misfired() -> None:
 
 
 @pytest.mark.parametrize("state", ["parked", "ended", "deleted"])
-def test_what_rests_is_left_resting(state: Any) -> None:
+def test_inactive_schedule_is_not_planned(state: Any) -> None:
     made = look(replace(schedule(), state=state, error="why"), 330)
     assert (made.state, made.error, made.runs, made.skips) == (state, "why", (), ())
     assert (made.cursor.next_run_at, made.cursor.planned_until) == (None, BASE)
@@ -76,7 +76,7 @@ def test_park_keeps_the_cursor() -> None:
     assert (made.cursor.planned_until, made.cursor.next_run_at) == (BASE, None)
 
 
-def test_repair_skips_what_was_missed() -> None:
+def test_repair_skips_missed_ticks() -> None:
     broken = replace(schedule(), state="parked", error="why")
     made = unpark(broken, broken, BASE + 200.5)
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 180, 3)])

@@ -1,4 +1,4 @@
-"""Ticks that were moved, are to be skipped, or are already done."""
+"""Ticks that were moved, skipped, or decided early."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def skipping(until: int, *, cursor: Cursor | None = None, **options: Any) -> Sch
     return schedule(cursor=replace(known, skip_until=BASE + until, skip_by="ada", skip_note="why"), **options)
 
 
-def test_ticks_to_skip_are_recorded_when_they_come() -> None:
+def test_skipped_ticks_are_recorded_at_their_time() -> None:
     first = look(skipping(120), 60)
     assert (runs(first), skips(first)) == ([], [("operator", 60, 60, 1)])
     assert (first.skips[0].actor, first.skips[0].note) == ("ada", "why")
@@ -75,7 +75,7 @@ def test_ticks_to_skip_are_recorded_when_they_come() -> None:
     assert (rest.cursor.skip_until, rest.cursor.skip_by, rest.cursor.skip_note) == (None, None, "")
 
 
-def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
+def test_tick_moved_before_skipped_ticks_comes_first() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 30),))
     both = skipping(120, cursor=cursor)
     assert next_wakeup(both, both.cursor) == BASE + 30
@@ -87,7 +87,7 @@ def test_a_tick_moved_before_those_to_skip_comes_first() -> None:
     assert made.cursor.next_run_at == BASE + 240
 
 
-def test_ticks_to_skip_before_a_moved_one_are_recorded_in_time() -> None:
+def test_skipped_ticks_before_a_moved_tick_are_recorded_with_it() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(180, 400),))
     both = skipping(120, cursor=cursor)
     assert next_wakeup(both, both.cursor) == BASE + 60
@@ -99,7 +99,7 @@ def test_ticks_to_skip_before_a_moved_one_are_recorded_in_time() -> None:
     )
 
 
-def test_what_is_done_is_passed_over_in_silence() -> None:
+def test_tick_decided_early_is_not_recorded_again() -> None:
     known = schedule(cursor=Cursor(BASE, BASE + 120, tick_overrides=done(60, 150, 180)), catch_up="skip")
     assert plan(known, Facts(), BASE + 60).cursor.next_run_at == BASE + 120
     made = plan(known, Facts(), BASE + 500)
@@ -112,21 +112,21 @@ def test_what_is_done_is_passed_over_in_silence() -> None:
     assert label.covers == (BASE + 120, BASE + 480, 6)
 
 
-def test_what_is_done_is_remembered_until_its_time_though_the_cursor_passes_it() -> None:
+def test_tick_decided_early_is_stored_until_its_time() -> None:
     cursor = Cursor(BASE, tick_overrides=(*done(60, 120), move(180, 30)))
     made = plan(schedule(cursor=cursor), Facts(), BASE + 30)
     assert (runs(made), made.cursor.planned_until) == ([(180, "schedule", "queued")], BASE + 180)
     assert made.cursor.tick_overrides == done(60, 120)
 
 
-def test_what_is_skipped_ahead_of_its_time_is_recorded_one_by_one() -> None:
+def test_early_skips_are_recorded_one_by_one() -> None:
     cursor = Cursor(BASE, tick_overrides=(move(240, 70),), skip_until=BASE + 180, skip_by="ada")
     made = plan(schedule(cursor=cursor), Facts(), BASE + 70)
     assert skips(made) == [("operator", 60, 60, 1), ("operator", 120, 120, 1), ("operator", 180, 180, 1)]
     assert [skip.separate for skip in made.skips] == [False, True, True]
 
 
-def test_pass_over_voids_what_it_passes() -> None:
+def test_move_voids_overrides_of_skipped_ticks() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(120, 125),), skip_until=BASE + 60, skip_by="x")
     made = skip_all(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
     assert made.cursor == Cursor(planned_until=BASE + 130, next_run_at=BASE + 180)
@@ -144,15 +144,15 @@ def test_pass_over_voids_what_it_passes() -> None:
     assert (before.cursor.planned_until, before.cursor.tick_overrides, before.skips) == (BASE, (move(120, 125),), ())
 
 
-def test_a_tick_is_decided_after_those_before_it_though_it_was_moved_to_an_earlier_instant() -> None:
-    """Nobody can ask for that, but another spread can lead to it."""
+def test_tick_moved_earlier_is_decided_after_previous_ticks() -> None:
+    """No command creates this state, but a changed spread can."""
     known = moved(120, 50, overlap="allow")
     assert next_wakeup(known, known.cursor) == BASE + 60
     early = look(known, 55)
     assert (runs(early), early.cursor.tick_overrides) == ([], known.cursor.tick_overrides)
     made = look(known, 60)
     assert runs(made) == [(60, "schedule", "queued"), (120, "schedule", "queued")]
-    # Nothing is later than what is decided before it.
+    # No tick is later than one that is decided before it.
     late = look(moved(120, 45, overlap="allow"), 60)
     assert runs(late) == [(60, "schedule", "queued"), (120, "schedule", "queued")]
     assert [run.due_at for run in late.runs] == [BASE + 60, BASE + 45]

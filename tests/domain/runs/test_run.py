@@ -1,4 +1,4 @@
-"""What a run says of itself."""
+"""Properties of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_tick_names_the_cron_expression(origin: Origin) -> None:
 
 
 @pytest.mark.parametrize("origin", sorted(TICK_ORIGINS))
-def test_a_tick_of_another_trigger_names_none(origin: Origin) -> None:
+def test_tick_of_another_trigger_has_no_cron_expression(origin: Origin) -> None:
     run = a_run(origin=origin, schedule="digest", scheduled_for=TICK)
     assert run.trigger == "schedule"
     assert run.metadata == RunMetadata("schedule", "digest", TICK)

@@ -1,4 +1,4 @@
-"""Dependencies: as people write them, as they are refused, and what the planner makes of them."""
+"""Dependencies: input forms, errors, and the decisions of the planner."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def define(**options: Any) -> Definition:
 
 
 def succeeded(**at: int | None) -> Facts:
-    """Facts with when schedules last succeeded, in seconds after T0."""
+    """Facts with the last successes of schedules, in seconds after T0."""
     known = enumerate(at.items(), 1)
     return Facts(successes={name: LastSuccess(n, None if s is None else BASE + s) for n, (name, s) in known})
 
 
-def test_as_people_write_them() -> None:
+def test_input_forms_are_read() -> None:
     load, clean = After("load", 86_400, 7_200), After("clean", 60)
     for written in (
         [after("load", within="24h", wait="2h"), after("clean", within=60)],
@@ -55,39 +55,39 @@ def test_as_people_write_them() -> None:
 @pytest.mark.parametrize(
     "written, sentence",
     [
-        ("load", "'load' is no list of dependencies"),
-        (7, "'7' is no list of dependencies"),
+        ("load", "'load' is not a list of dependencies"),
+        (7, "'7' is not a list of dependencies"),
         (["load"], "does not name a schedule and how recently"),
         ([["load"]], "does not name a schedule and how recently"),
         ([("load", "1h", "2h", "3h")], "does not name a schedule and how recently"),
         ([{"after": "load"}], "does not name a schedule and how recently"),
         ([{"after": "load", "within": 5, "until": 6}], "does not name a schedule and how recently"),
-        ([("load", "soon")], "depends_on: within: 'soon' is not a length of time"),
+        ([("load", "soon")], "depends_on: within: 'soon' is not a duration"),
         ([("load", -1)], "depends_on: within: -1 is out of range"),
-        ([("load", None)], "depends_on: within: None is not a length of time"),
+        ([("load", None)], "depends_on: within: None is not a duration"),
         ([("load", 5, -1)], "depends_on: wait: -1 is out of range"),
-        ([("load", 5, True)], "depends_on: wait: True is not a length of time"),
-        ([("no name", 5)], "'no name' is not a usable name"),
-        ([(7, 5)], "'7' is not a usable name"),
-        ([("load", 5), ("load", 6)], "names 'load' twice; keep the stricter one"),
+        ([("load", 5, True)], "depends_on: wait: True is not a duration"),
+        ([("no name", 5)], "'no name' is not a valid name"),
+        ([(7, 5)], "'7' is not a valid name"),
+        ([("load", 5), ("load", 6)], "'load' is listed twice. Keep the stricter one"),
         ([(f"s{n}", 5) for n in range(21)], "must be a list of at most 20"),
     ],
 )
-def test_what_makes_no_sense_is_refused(written: Any, sentence: str) -> None:
+def test_invalid_dependency_is_refused(written: Any, sentence: str) -> None:
     with pytest.raises(DefinitionError, match=sentence):
         define(depends_on=written)
 
 
-def test_nothing_waits_longer_than_it_may_start() -> None:
-    with pytest.raises(DefinitionError, match=r"cannot wait 2 h, .* after 1 h \(start_within\); set a start_within"):
+def test_wait_longer_than_start_within_is_refused() -> None:
+    with pytest.raises(DefinitionError, match=r"cannot wait 2 h, .* within 1 h \(start_within\). Set a start_within"):
         define(depends_on=("load", "1d", "2h"), start_within="1h")
-    with pytest.raises(DefinitionError, match=r"cannot wait 2 h, .* after 10 s \(the grace of catch_up=skip\)"):
+    with pytest.raises(DefinitionError, match=r"cannot wait 2 h, .* within 10 s \(the grace of catch_up=skip\)"):
         define(depends_on=("load", "1d", "2h"), catch_up="skip")
     define(depends_on=("load", "1d", "2h"), catch_up="skip", start_within="2h")
     define(depends_on=("load", "1d"), catch_up="skip")
 
 
-def test_they_are_stored_with_the_definition() -> None:
+def test_dependencies_are_stored_with_the_definition() -> None:
     defined = define(depends_on=[("load", "1d", "2h"), ("clean", 60)])
     encoded = encode_definition(defined)
     assert encoded["depends_on"] == [
@@ -104,34 +104,34 @@ def test_they_are_stored_with_the_definition() -> None:
     "stored",
     ["load", {"after": "load", "within": 5}, ["load"], [{"after": "load"}], [{"after": "load", "within": "5"}]],
 )
-def test_what_cannot_be_read_is_told(stored: Any) -> None:
-    with pytest.raises(DefinitionError, match=r"depends_on: .*; write after"):
+def test_unreadable_dependency_is_reported(stored: Any) -> None:
+    with pytest.raises(DefinitionError, match=r"depends_on: .*\. Write after"):
         decode_definition({**encode_definition(define()), "depends_on": stored})
 
 
-def test_circles_and_strangers_are_refused() -> None:
+def test_cycles_and_unknown_schedules_are_refused() -> None:
     needs = {"a": ["b"], "b": ["c"], "c": [], "d": ["a"]}
     check_dependencies("e", [After("d", 5), After("c", 5)], needs)
-    with pytest.raises(DefinitionError, match="'c' would wait for itself: c → d → a → b → c;"):
+    with pytest.raises(DefinitionError, match="'c' would depend on itself: c → d → a → b → c"):
         check_dependencies("c", [After("d", 5)], needs)
-    with pytest.raises(DefinitionError, match="there is no schedule 'x'; create it first"):
+    with pytest.raises(DefinitionError, match=r"there is no schedule 'x'\. Create it first"):
         check_dependencies("c", [After("x", 5)], needs)
 
 
-def test_what_others_need_comes_first() -> None:
+def test_dependencies_come_first() -> None:
     assert list(topological_order({"a": ["b", "z"], "c": [], "b": ["c"], "d": ["a"]})) == ["c", "b", "a", "d"]
-    with pytest.raises(DefinitionError, match="would wait for each other: b → c → b;"):
+    with pytest.raises(DefinitionError, match="depend on each other: b → c → b"):
         list(topological_order({"a": ["b"], "b": ["c"], "c": ["b"]}))
 
 
-def test_a_deploy_creates_them_in_order() -> None:
+def test_deploy_creates_schedules_in_dependency_order() -> None:
     declared = {"report": define(depends_on=("clean", 60)), "clean": define(depends_on=("load", 60)), "load": define()}
     assert [name for name, _ in reconcile("default", "app", declared, {}, {})] == ["load", "clean", "report"]
     with pytest.raises(DefinitionError, match="report → clean → load → report"):
         reconcile("default", "app", {**declared, "load": define(depends_on=("report", 60))}, {}, {})
 
 
-def test_only_commands_that_tie_schedules_ask_for_the_others() -> None:
+def test_only_commands_that_change_dependencies_read_other_schedules() -> None:
     needing = schedule(depends_on=(After("load", 60),))
     assert not Update(actor="ada", fields={"retries": 3}).changes_dependencies
     assert Update(actor="ada", fields={}, unset=frozenset({"depends_on"})).changes_dependencies
@@ -144,7 +144,7 @@ def test_late_ticks_by_policy() -> None:
     # Met up to 150, and of those due from 231 on the deadline is to come.
     policy: dict[str, Any] = {"depends_on": (After("load", 100, 100),), "overlap": "allow"}
     expected = {
-        # The label is met, so the run waits for nothing; it stands for those that may run, not for those skipped.
+        # The label is met, so the run waits for nothing; it covers the runnable ticks, not the skipped ones.
         "one": ([(60, "catch_up", "queued")], [("coalesced", 120, 120, 1, "#0"), ("coalesced", 240, 300, 2, "#0")]),
         "latest": ([(300, "catch_up", "waiting")], [("coalesced", 60, 120, 2, "#0"), ("coalesced", 240, 240, 1, "#0")]),
         "all": (
@@ -168,7 +168,7 @@ def test_late_ticks_by_policy() -> None:
     assert skips(found) == [("misfire", 60, 300, 5)]
 
 
-def test_those_that_may_run_count_for_the_limits() -> None:
+def test_only_runnable_ticks_count_for_limits() -> None:
     needs = (After("load", 100),)
     found = look(schedule(catch_up="all", catch_up_limit=1, depends_on=needs), 331, succeeded(load=50))
     assert runs(found) == [(120, "catch_up", "queued")]
@@ -177,13 +177,13 @@ def test_those_that_may_run_count_for_the_limits() -> None:
     assert (len(found.runs), found.state) == (2, "ended")
 
 
-def test_other_reasons_come_first() -> None:
+def test_other_skip_reasons_come_first() -> None:
     closed = schedule(depends_on=(After("load", 5),), exclude=exclude("thu"))
     assert skips(look(closed, 60, succeeded(load=None))) == [("calendar", 60, 60, 1)]
     assert skips(look(schedule(depends_on=(After("load", 5),), start_within=30), 95)) == [("misfire", 60, 60, 1)]
 
 
-def test_held_runs_wait_for_a_person_only() -> None:
+def test_held_runs_do_not_wait_for_dependencies() -> None:
     held = schedule(catch_up="all", hold_above=1, depends_on=(After("load", 5, 1_000),))
     found = look(held, 331, succeeded(load=None))
     assert [(run.held, run.awaits) for run in found.runs] == [(True, ())] * 5
@@ -196,7 +196,7 @@ def test_years_of_unmet_ticks_are_one_range() -> None:
     assert runs(found) == [(1, "catch_up", "queued")]
 
 
-def test_by_the_wall_clock() -> None:
+def test_dependency_follows_the_wall_clock() -> None:
     nightly = schedule(cron("0 3 * * *", tz="Europe/Rome"), depends_on=(After("load", 3_600),))
     # On the 2nd, 03:00 in Rome is 02:00 UTC: 26 hours after T0.
     for at, reasons in ((25 * 3_600, []), (25 * 3_600 - 1, ["dependency"])):
@@ -219,7 +219,7 @@ SMALL = st.integers(0, 12)
     now=st.one_of(st.integers(0, 40), st.floats(0, 40)),
     spread=st.sampled_from([0, 5]),
 )
-def test_each_tick_is_judged_by_when_it_is_due(
+def test_dependency_is_checked_at_due_at(
     step: int, needs: list[Any], at: tuple[int | None, int | None], now: float, spread: int
 ) -> None:
     made = schedule(
@@ -246,7 +246,7 @@ def fates(found: Plan) -> dict[int, Any]:
 
 
 def expected_fates(made: Any, needs: list[Any], at: dict[str, int | None], now: float) -> dict[int, Any]:
-    """One tick after the other: what it waits for, or the names for which it is skipped."""
+    """Yield for each tick what it waits for, or the names that cause its skip."""
     told: dict[int, Any] = {}
     tick = made.grid.next(BASE)
     while tick + made.offset <= BASE + now:

@@ -1,4 +1,4 @@
-"""What revisions change, and going back to one, without a store."""
+"""Differences between revisions, and roll-backs, without a store."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_another_kind_of_trigger_is_one_change() -> None:
     ]
 
 
-def test_what_is_equal_and_not_the_same_differs() -> None:
+def test_equal_values_of_different_types_differ() -> None:
     assert told({"payload": {"a": 1}}, {"payload": {"a": True}}) == [("payload.a", "changed", 1, True)]
     assert told({"payload": {"a": {}}}, {"payload": {"a": None}}) == [("payload.a", "changed", {}, None)]
 
 
-def test_the_first_revision_adds_what_it_states() -> None:
+def test_first_revision_adds_its_fields() -> None:
     assert [field for field, *_ in told({}, {"v": 1, "retries": 3, "target": {"task": "x"}})] == ["retries", "target"]
 
 
@@ -82,7 +82,7 @@ def test_the_first_revision_adds_what_it_states() -> None:
         ("pause", "ci (token k3vw5rqa)", {"note": ""}, "token"),
     ],
 )
-def test_where_a_revision_came_from(action: str, actor: str, detail: dict[str, Any], origin: str) -> None:
+def test_revision_origin(action: str, actor: str, detail: dict[str, Any], origin: str) -> None:
     assert revision_origin(action, actor, detail) == origin
 
 
@@ -107,20 +107,20 @@ def back(schedule: Schedule, definition: Definition, declared: Definition | None
     return change.schedule
 
 
-def test_a_roll_back_takes_all_of_the_old_definition() -> None:
+def test_roll_back_restores_the_whole_definition() -> None:
     old, new = define(retries=3, tags=("a",)), define(trigger=cron("0 10 * * *"), timeout=60)
     after = back(made(new), old)
     assert (after.definition, after.revision, after.field_overrides) == (old, 2, {})
     assert after.definition_json == encode_definition(old)
 
 
-def test_over_code_only_what_differs_from_it_is_kept() -> None:
+def test_roll_back_over_code_stores_only_differences() -> None:
     code = define(retries=5, timeout=60, catch_up="all")
     schedule = made(code, app="shop", fingerprint="f")
     old = define(retries=3, tags=("a",))
     after = back(schedule, old, code)
     assert after.definition == old
-    # A default, too, where code says something else.
+    # A default too, if it differs from the code.
     assert after.field_overrides == {"retries": 3, "tags": ["a"], "timeout": None, "catch_up": "one"}
     assert override_notice(after).endswith("until they are unset: catch_up, retries, tags, timeout")
     again = back(after, code, code)
@@ -128,7 +128,7 @@ def test_over_code_only_what_differs_from_it_is_kept() -> None:
     assert override_notice(made(code)) == ""
 
 
-def test_every_field_can_go_back_to_its_default_over_code() -> None:
+def test_roll_back_over_code_can_restore_every_default() -> None:
     from tickbird.domain.schedules.codec import default_field
 
     raw = encode_definition(define())
@@ -138,16 +138,18 @@ def test_every_field_can_go_back_to_its_default_over_code() -> None:
     assert default_field("trigger") is None
 
 
-def test_what_cannot_be_rolled_back() -> None:
+def test_invalid_roll_back_is_refused() -> None:
     schedule = made(define())
-    with pytest.raises(ConflictError, match="is already as it was at revision 1; there is nothing to roll back"):
+    with pytest.raises(
+        ConflictError, match=r"already has the definition of revision 1\. There is nothing to roll back"
+    ):
         back(schedule, define())
     with pytest.raises(StaleError):
         back(schedule, define(retries=1), revision=7)
     with pytest.raises(NotFoundError):
         back(replace(schedule, state="deleted"), define(retries=1))
     broken = RollBack(actor="bo", to=1, definition={"v": 1, "trigger": {"cron": "x"}, "target": {"task": "a"}})
-    with pytest.raises(ConflictError, match="cannot go back to revision 1: cron 'x'"):
+    with pytest.raises(ConflictError, match="cannot be rolled back to revision 1: cron 'x'"):
         broken.apply(schedule, "digest", NO_FACTS, NOW)
 
 
@@ -159,8 +161,8 @@ def test_a_paused_schedule_stays_paused_and_a_parked_one_is_repaired() -> None:
 
 
 @pytest.mark.parametrize("stored", [None, [], [{}], "x", 7])
-def test_what_is_no_object_has_no_fields(stored: Any) -> None:
-    """Plain SQL can store any JSON as a definition, or in the place of a trigger."""
+def test_non_object_definition_has_no_fields(stored: Any) -> None:
+    """Plain SQL can store any JSON as a definition, or as a trigger."""
     assert [each.path for each in differences(stored, {"retries": 1})] == [("retries",)]
     assert list(differences(stored, stored)) == []
     assert [each.how for each in differences({"trigger": stored}, {"trigger": {"at": "x"}})] == ["changed"]

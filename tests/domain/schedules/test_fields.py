@@ -1,4 +1,4 @@
-"""The table of policy fields: each row agrees with itself in every form that a value has."""
+"""The policy fields: all forms of a value agree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.triggers.every import every
 
 NOON = datetime(2026, 12, 24, 12, tzinfo=UTC)
-# Values of each kind other than the default, and a text that is none.
+# Values of each kind other than the default, and an invalid text.
 SAMPLES: dict[type[Kind], tuple[list[Any], str]] = {
     Choice: ([], "never"),
     ConcurrencyKey: (["warehouse", "tenant:eu"], ""),
@@ -66,7 +66,7 @@ def instant(text: str, field: str) -> datetime:
 every_policy = pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 
 
-def test_a_definition_has_the_fields_of_the_table_and_no_others() -> None:
+def test_definition_has_exactly_the_declared_fields() -> None:
     assert {item.name for item in fields(Definition)} == {*FIELDS, "closed", "stated"}
     assert ("trigger", "target", *POLICIES) == FIELDS
     assert {"queue", "retries", "timeout"} <= set(TASK_SETTINGS) < set(POLICIES)
@@ -75,7 +75,7 @@ def test_a_definition_has_the_fields_of_the_table_and_no_others() -> None:
 
 
 @every_policy
-def test_a_row_says_what_people_need(policy: PolicyField) -> None:
+def test_field_has_help_and_label(policy: PolicyField) -> None:
     assert policy.help.endswith(".")
     assert policy.help[0].isupper()
     assert policy.describe(policy.encode(policy.default))
@@ -100,7 +100,7 @@ def test_every_form_of_a_value_is_read_back(policy: PolicyField) -> None:
 
 
 @every_policy
-def test_what_is_no_value_is_refused_with_the_name_of_the_field(policy: PolicyField) -> None:
+def test_invalid_value_error_names_the_field(policy: PolicyField) -> None:
     wrong = SAMPLES[type(policy.kind)][1]
     with pytest.raises(ValueError, match=policy.name) as refusal:
         policy.check(policy.parse(wrong, lambda text, field: policy.decode(text)))
@@ -129,7 +129,7 @@ def test_priorities_have_names() -> None:
     assert decode_definition(encode_definition(made)) == made
 
 
-def test_defaults_are_said_in_the_help() -> None:
+def test_help_states_the_default() -> None:
     assert POLICIES["grace"].help_with_default.endswith(" (default: 10s).")
     assert POLICIES["catch_up"].help_with_default.endswith(" (default: one).")
     assert POLICIES["priority"].help_with_default.endswith(" (default: the task's, or normal).")

@@ -1,4 +1,4 @@
-"""The schema of definitions and the domain agree about what a definition is."""
+"""The JSON Schema of definitions agrees with the domain."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def test_every_field_is_described() -> None:
     [{"backoff": "5s"}, {"backoff": {"base": "5s"}}, {"depends_on": [{"after": "load", "within": "24h"}]}],
     ids=str,
 )
-def test_stored_lengths_of_time_are_whole_seconds(change: dict[str, Any]) -> None:
+def test_stored_durations_are_whole_seconds(change: dict[str, Any]) -> None:
     WHOLE.validate({**PLAIN, **change})
     with pytest.raises(InvalidError) as caught:
         decode_definition({**PLAIN, **change})
     assert caught.value.field == next(iter(change))
 
 
-def test_what_the_domain_writes_fits_the_schema() -> None:
+def test_encoded_definition_matches_the_schema() -> None:
     made = Definition(trigger=cron("0 9 * * 1-5", tz="Europe/Rome"), target=Target("digest"), **FULL)
     encoded = encode_definition(made)
-    # Every field that has a default is stated, or the test would not look at it.
+    # Every field that has a default is stated, so that the test covers it.
     assert set(FIELDS) - set(encoded) == {"start_at", "end_at"}
     WHOLE.validate(encoded)
     program = command(["/bin/x", "-a"], env={"A": "b", "C": {"env": "D"}}, folder="/srv", user="me", success=[0, 3])
@@ -111,7 +111,7 @@ def test_what_the_domain_writes_fits_the_schema() -> None:
         {"nonsense": 1},
     ],
 )
-def test_what_the_schema_refuses_the_domain_refuses_too(change: dict[str, Any]) -> None:
+def test_domain_refuses_what_the_schema_refuses(change: dict[str, Any]) -> None:
     checked = Draft202012Validator(definition_schema(), format_checker=Draft202012Validator.FORMAT_CHECKER)
     assert not checked.is_valid({**PLAIN, **change})
     with pytest.raises(InvalidError):

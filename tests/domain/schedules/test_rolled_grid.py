@@ -47,7 +47,7 @@ def define(trigger: Trigger, calendar: Calendar, roll: Roll, **fields: Any) -> D
 
 
 class Model:
-    """Every tick of some months, each put where the rule says, in no way but the obvious.
+    """A naive model: every tick of some months, rolled one by one.
 
     A twin is the same trigger without a zone, to ask which times it means; none where only instants count.
     """
@@ -81,7 +81,7 @@ class Model:
         return midnight(self.zone, day)
 
     def _times(self, tick: int) -> set[time]:
-        """The times of day between what the wall clock showed a second ago and what it shows now."""
+        """The times of day that the wall clock passed in the last second."""
         now = wall(self.zone, tick)
         before = wall(self.zone, tick - 1)
         if self.twin is None or (now - before >= timedelta(hours=3) and not isinstance(self.twin, Every)):
@@ -106,7 +106,7 @@ def wall(zone: ZoneInfo, instant: int) -> datetime:
 
 @cache
 def midnight(zone: ZoneInfo, day: date) -> int:
-    """The first instant at which the wall clock has reached this day: found by looking, from well before."""
+    """The first instant at which the wall clock reaches this day, found by a linear search."""
     wanted = datetime(day.year, day.month, day.day)
     instant = to_seconds(wanted.replace(tzinfo=UTC)) - 2 * DAY
     for step in (1800, 60, 1):
@@ -126,7 +126,7 @@ Case = tuple[Definition, Trigger | None, date]
 
 
 def wall_clock_triggers(tz: str) -> list[Trigger]:
-    """Triggers that mean times of day, whatever the clock does."""
+    """Triggers with fixed times of day."""
     return [
         cron("0 9 * * *", tz),
         cron("0 9 1,15 * *", tz),
@@ -145,7 +145,7 @@ def wall_clock_triggers(tz: str) -> list[Trigger]:
 
 
 def other_triggers(tz: str, year: int, month: int) -> list[Trigger]:
-    """Triggers that mean instants, or every hour that the clock shows."""
+    """Triggers with instants, or with every hour of the clock."""
     return [
         cron("*/20 0-3,22-23 * * *", tz),
         every(hours=5),
@@ -189,7 +189,7 @@ def case(trigger: Trigger, twin: Trigger, roll: Roll) -> Case:
 @example(case(cron("30 2 * * *", "Europe/Berlin"), cron("30 2 * * *"), "next"), 0, 60 * DAY)
 @example(case(cron("0,30 2,3 * * *", "Europe/Berlin"), cron("0,30 2,3 * * *"), "previous"), 0, 60 * DAY)
 @example(case(cron("15 2 * * 0", "America/New_York"), cron("15 2 * * 0"), "next"), 0, 60 * DAY)
-def test_rolled_ticks_are_those_of_the_model(made: Case, one: int, other: int) -> None:
+def test_rolled_ticks_match_the_model(made: Case, one: int, other: int) -> None:
     definition, twin, middle = made
     model = Model(definition, twin, middle - timedelta(days=62), middle + timedelta(days=62))
     base = to_seconds(datetime(middle.year, middle.month, 1, tzinfo=UTC)) - 25 * DAY
@@ -237,7 +237,7 @@ def test_a_month_ends_on_a_business_day() -> None:
     assert days_of(before, start, 2) == ["Fri 07-31 09:00", "Tue 09-01 09:00"]
 
 
-def test_ticks_that_meet_are_one() -> None:
+def test_ticks_rolled_to_one_instant_are_one_tick() -> None:
     daily = define(cron("0 9 * * *"), exclude("sat", "sun"), "next")
     assert days_of(daily, datetime(2026, 7, 16, tzinfo=UTC), 4) == [
         "Thu 07-16 09:00",
@@ -276,7 +276,7 @@ def test_a_daily_tick_runs_once_around_a_weekend_whose_clock_changes(
     assert definition.grid.count(first, last) == 2
 
 
-def test_times_that_a_leap_joined_are_rolled_each_for_itself() -> None:
+def test_times_merged_by_a_gap_are_rolled_separately() -> None:
     sundays = define(any_of(cron("30 2 * * 0", "Europe/Berlin"), cron("0 3 * * 0", "Europe/Berlin")), WEEKENDS, "next")
     assert days_of(sundays, datetime(2026, 3, 27, tzinfo=UTC), 2) == ["Mon 03-30 00:30", "Mon 03-30 01:00"]
     assert isinstance(sundays.grid, RolledGrid)
@@ -285,7 +285,7 @@ def test_times_that_a_leap_joined_are_rolled_each_for_itself() -> None:
     assert (sundays.grid.origins(half), sundays.grid.origins(full)) == ([leap], [leap])
 
 
-def test_what_is_too_far_from_an_open_day_stays_and_is_excluded() -> None:
+def test_tick_too_far_from_an_open_day_is_excluded() -> None:
     shut = Calendar(frozenset(date(2026, 7, 1) + timedelta(days=n) for n in range(60)))
     definition = define(cron("0 9 1 * *"), shut, "next")
     july, august = (to_seconds(datetime(2026, month, 1, 9, tzinfo=UTC)) for month in (7, 8))
@@ -294,7 +294,7 @@ def test_what_is_too_far_from_an_open_day_stays_and_is_excluded() -> None:
     assert definition.grid.next(july) == to_seconds(datetime(2026, 8, 30, 9, tzinfo=UTC))
 
 
-def test_a_long_time_is_counted_in_days_not_in_ticks() -> None:
+def test_long_ranges_are_counted_by_day() -> None:
     hours = define(cron("0 * * * *"), exclude("sat"), "next")
     assert hours.grid.count(0, 7 * 1_000 * DAY) == 6 * 1_000 * 24
 

@@ -1,4 +1,4 @@
-"""What a schedule says of itself, under the names that other schedulers have for it."""
+"""Properties of a schedule that other schedulers have too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def a_schedule(trigger: Trigger, *, state: State = "active", **policies: Any) ->
 
 
 @pytest.mark.parametrize("state", get_args(State))
-def test_only_paused_and_deleted_ones_are_not_enabled(state: State) -> None:
+def test_only_paused_and_deleted_schedules_are_disabled(state: State) -> None:
     assert a_schedule(every(hours=1), state=state).enabled == (state not in ("paused", "deleted"))
 
 

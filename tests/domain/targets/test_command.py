@@ -1,4 +1,4 @@
-"""Commands as they are written and stored."""
+"""Input and stored forms of commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def defined(program: CommandSpec) -> Definition:
     return Definition(trigger=cron("0 3 * * *"), target=target_of(program))
 
 
-def test_a_command_is_stored_as_what_differs_from_the_defaults() -> None:
+def test_command_is_stored_without_defaults() -> None:
     assert command(["/bin/true"]).to_json() == {"program": "/bin/true"}
     assert command(shell="cd /srv && make").to_json() == {"program": "/bin/sh", "shell": "cd /srv && make"}
     assert FULL.to_json() == {
@@ -42,14 +42,14 @@ def test_a_command_is_stored_as_what_differs_from_the_defaults() -> None:
 
 
 @pytest.mark.parametrize("program", [FULL, command(["/bin/true"]), command(shell="a | b", program="/bin/bash")])
-def test_what_is_stored_reads_back_as_it_was(program: CommandSpec) -> None:
+def test_stored_command_is_read_back(program: CommandSpec) -> None:
     encoded = encode_definition(defined(program))
     assert decode_definition(encoded) == defined(program)
     assert encode_definition(decode_definition(encoded)) == encoded
     assert hash(defined(program).target) == hash(target_of(CommandSpec.from_json(program.to_json())))
 
 
-def test_only_another_target_than_a_task_asks_for_a_newer_format() -> None:
+def test_only_a_non_task_target_needs_a_newer_format() -> None:
     task = Definition(trigger=cron("0 3 * * *"), target=Target("digest"))
     assert (encode_definition(task)["v"], encode_definition(defined(FULL))["v"]) == (1, 2)
     mixed = {**encode_definition(task), "target": {"command": FULL.to_json()}}
@@ -70,46 +70,46 @@ def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> N
 @pytest.mark.parametrize(
     "written, words",
     [
-        ("backup", "program is missing"),
-        ({}, "program is missing"),
-        ([], "program is missing"),
-        (["backup"], "'backup' is not a whole path; write it from the root on, such as /usr/bin/rsync"),
-        (["/usr//bin/x"], "is a detour; write /usr/bin/x."),
-        (["/opt/jobs/../../bin/sh"], "is a detour; write /bin/sh."),
-        (["//bin/sh"], "is a detour; write /bin/sh."),
-        (["/bin/x", 1], "args: '1' is not text"),
-        (["/bin/x", "a\0b"], "is not text"),
-        (["/bin/x", "\ud800"], "is not text"),
+        ("backup", "program: is missing"),
+        ({}, "program: is missing"),
+        ([], "program: is missing"),
+        (["backup"], "'backup' is not an absolute path. Use an absolute path, such as /usr/bin/rsync"),
+        (["/usr//bin/x"], "is not normalized. Use /usr/bin/x."),
+        (["/opt/jobs/../../bin/sh"], "is not normalized. Use /bin/sh."),
+        (["//bin/sh"], "is not normalized. Use /bin/sh."),
+        (["/bin/x", 1], "args: '1' cannot be passed to a program"),
+        (["/bin/x", "a\0b"], "cannot be passed to a program"),
+        (["/bin/x", "\ud800"], "cannot be passed to a program"),
         (["/bin/x", "x" * 200_000], "more than 100,000 characters"),
         ({"program": "/bin/x", "args": "a b"}, "args: must be a list"),
-        ({"program": "/bin/x", "arguments": []}, "arguments is not a field of a command; it has program, args"),
-        ({"program": "/bin/sh", "shell": "x", "args": ["y"]}, "leaves no place for args"),
-        ({"shell": "  "}, "is the line that a shell reads"),
+        ({"program": "/bin/x", "arguments": []}, "arguments: is not a field of a command. Fields: program, args"),
+        ({"program": "/bin/sh", "shell": "x", "args": ["y"]}, "cannot be combined with args"),
+        ({"shell": "  "}, "must be a non-empty line"),
         ({"program": "/bin/x", "env": ["A"]}, "env: must be an object"),
         ({"program": "/bin/x", "env": {"A B": "1"}}, "'A B' is not the name of a variable"),
         ({"program": "/bin/x", "env": {"A": 1}}, 'A must be a text, or {"env": "NAME"}'),
         ({"program": "/bin/x", "env": {"A": {"env": "B C"}}}, "'B C' is not the name of a variable"),
-        ({"program": "/bin/x", "env": {"TICKBIRD_RUN_ID": "1"}}, "Tickbird sets itself"),
-        ({"program": "/bin/x", "folder": "srv"}, "folder 'srv' is not a whole path"),
+        ({"program": "/bin/x", "env": {"TICKBIRD_RUN_ID": "1"}}, "is reserved for Tickbird"),
+        ({"program": "/bin/x", "folder": "srv"}, "folder: 'srv' is not an absolute path"),
         ({"program": "/bin/x", "user": "a b"}, "is not the name of a user"),
         ({"program": "/bin/x", "success": []}, "a list of different exit codes"),
         ({"program": "/bin/x", "success": [0, 0]}, "a list of different exit codes"),
         ({"program": "/bin/x", "success": [256]}, "from 0 to 255"),
         ({"program": "/bin/x", "success": [True]}, "from 0 to 255"),
-        ({"program": "/bin/x", "input": 5}, "input: is not text"),
+        ({"program": "/bin/x", "input": 5}, "input: cannot be passed to a program"),
     ],
 )
-def test_what_cannot_be_a_command_is_told_in_a_sentence(written: Any, words: str) -> None:
+def test_invalid_command_is_refused_with_a_sentence(written: Any, words: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         decode_field("target", {"command": written})
     assert words in str(caught.value)
     assert caught.value.field == "command"
 
 
-def test_code_is_told_so_too() -> None:
-    with pytest.raises(DefinitionError, match="args is one text; give a list"):
+def test_invalid_command_in_code_is_refused() -> None:
+    with pytest.raises(DefinitionError, match=r"args: is a single text\. Give a list"):
         command("rm -rf /")
-    with pytest.raises(DefinitionError, match="and not both"):
+    with pytest.raises(DefinitionError, match="but not both"):
         command(["/bin/x"], shell="x")
-    with pytest.raises(DefinitionError, match="stands first"):
+    with pytest.raises(DefinitionError, match="put it first in the list"):
         command(["/bin/x"], program="/bin/y")

@@ -1,4 +1,4 @@
-"""Kinds of targets: those of packages, the formats of their definitions, and how workers publish targets."""
+"""Target kinds: plug-ins, the formats of their definitions, and how workers publish targets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def forget() -> None:
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The spec of the example, as if it were installed, beside entry points that are of no use."""
+    """The spec of the example, as if it were installed, next to invalid entry points."""
     metadata = tmp_path / "echo-1.0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: echo\nVersion: 1.0\n")
@@ -64,9 +64,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     forget()
 
 
-def test_kinds_of_packages_are_found_and_useless_ones_are_ignored(
-    plug_in: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_plug_in_kinds_are_loaded_and_invalid_ones_ignored(plug_in: Any, caplog: pytest.LogCaptureFixture) -> None:
     forget()
     assert [*target_kinds()] == ["task", "command", "echo"]
     ignored = {record.args[0] for record in caplog.records if isinstance(record.args, tuple)}
@@ -77,7 +75,7 @@ def test_kinds_of_packages_are_found_and_useless_ones_are_ignored(
     assert with_target({"echo": {"text": "a"}, "retries": 1}) == {"target": target_of(plug_in("a")), "retries": 1}
 
 
-def test_definitions_of_a_plug_in_have_formats_of_their_own(plug_in: Any) -> None:
+def test_plug_in_definitions_have_their_own_formats(plug_in: Any) -> None:
     definition = Definition(trigger=every(hours=1), target=target_of(plug_in("hello")))
     encoded = encode_definition(definition)
     assert encoded["v"] == first_kind_format("echo") + 3
@@ -106,7 +104,7 @@ def test_a_custom_trigger_of_a_plug_ins_kind_must_be_known_too(plug_in: Any) -> 
     assert not left_alone_reason(encoded)
 
 
-def test_without_the_plug_in_its_definitions_are_left_alone() -> None:
+def test_definitions_of_a_missing_plug_in_are_ignored() -> None:
     encoded = {
         "v": first_kind_format("echo") + 3,
         "trigger": {"every": {"hours": 1}},
@@ -117,9 +115,9 @@ def test_without_the_plug_in_its_definitions_are_left_alone() -> None:
     assert left_alone_reason(encoded) == "target kind 'echo' is not known here"
     with pytest.raises(DefinitionError, match="target kind 'echo' is not known here"):
         decode_definition(encoded)
-    with pytest.raises(DefinitionError, match="kind 'echo' is not known here; install the package"):
+    with pytest.raises(DefinitionError, match=r"kind 'echo' is not known here\. Install its package"):
         read_target({"echo": {"text": "a"}})
-    with pytest.raises(DefinitionError, match="if a package has it, write"):
+    with pytest.raises(DefinitionError, match="If a package provides it, write"):
         decode_definition({**encoded, "v": 2})
 
 
@@ -138,7 +136,7 @@ def a_worker(**fields: Any) -> Worker:
     return Worker(id="w", namespace="n", app="a", host="h", pid=1, version="0", queues=("default",), slots=1, **fields)
 
 
-def test_targets_with_one_name_are_published_apart() -> None:
+def test_targets_with_the_same_name_are_published_separately() -> None:
     keys = [("task", "main"), ("echo", "main"), ("command", "/x"), ("http", "/x"), ("http", "a b")]
     published = publish_targets({key: {"queue": "default"} for key in keys})
     assert [*published] == ["main", "/x", "echo:main", "http:/x", "a b"]
@@ -151,7 +149,7 @@ def test_targets_with_one_name_are_published_apart() -> None:
     )
 
 
-def test_what_workers_of_earlier_versions_publish_is_read() -> None:
+def test_targets_of_earlier_workers_are_read() -> None:
     worker = a_worker(tasks={"digest": {"queue": "default"}, "/bin/sh": {"kind": "command", "env": []}, "odd": None})
     assert worker.targets == {("task", "digest"), ("command", "/bin/sh"), ("task", "odd")}
     assert worker.published(("command", "/bin/sh")) == {"kind": "command", "env": []}
@@ -175,7 +173,7 @@ def test_why_no_worker_serves_a_target(target: Target, requirement: str) -> None
     assert worker_command("a b", target).startswith("tickbird worker MODULE:APP --queues 'a b'")
 
 
-def test_whatever_a_kind_raises_is_an_error_of_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_: object) -> CommandSpec:
         raise KeyError("host")
 

@@ -30,7 +30,7 @@ def test_before_the_epoch_counts_down() -> None:
 
 
 @pytest.mark.parametrize("beyond", [10**18, 2**63 - 1, 10**30])
-def test_an_instant_that_python_does_not_have_is_the_nearest(beyond: int) -> None:
+def test_instant_outside_of_python_range_is_clamped(beyond: int) -> None:
     assert (from_micros(beyond), from_micros(-beyond)) == (LATEST, EARLIEST)
 
 

@@ -42,7 +42,7 @@ def workdays(t: datetime, days: int = 1, hour: int = 9) -> datetime | None:
 
 @custom_trigger("test_answer")
 def answering(t: datetime, answer: Any = None) -> Any:
-    """Whatever it is told to give."""
+    """Return the configured result."""
     answers = {"same": t, "naive": datetime(2030, 1, 1), "micros": t + timedelta(microseconds=5), "text": "soon"}
     return answers[answer]
 
@@ -113,13 +113,13 @@ def test_a_grid_that_ends_has_a_last_tick_and_one_that_is_empty_none() -> None:
     "answer, text",
     [
         ("same", "does not advance"),
-        ("naive", "Return a datetime with a zone"),
-        ("text", "Return a datetime with a zone"),
+        ("naive", "Return a datetime with a time zone"),
+        ("text", "Return a datetime with a time zone"),
         ("micros", "whole seconds"),
         ("other", "raised KeyError"),
     ],
 )
-def test_what_a_function_gives_is_checked(answer: str, text: str) -> None:
+def test_result_of_a_function_is_checked(answer: str, text: str) -> None:
     with pytest.raises(TriggerError, match=text) as caught:
         answering(answer=answer).next_tick(0)
     assert "test_answer" in str(caught.value)
@@ -134,7 +134,7 @@ def test_what_a_function_gives_is_checked(answer: str, text: str) -> None:
         ({"custom": "test_workdays", "params": {"t": 1}}, "multiple values for argument 't'"),
         ({"custom": "test_workdays", "params": [1]}, "params must be an object"),
         ({"custom": "test_workdays", "params": {"days": "x" * 20_000}}, "longer than 10,000 characters"),
-        ({"custom": "test_workdays", "tz": "Mars/Phobos"}, "no zone is called"),
+        ({"custom": "test_workdays", "tz": "Mars/Phobos"}, "there is no time zone"),
         ({"custom": "test_workdays", "anchor": "2026-01-01"}, "'anchor' does not belong to custom"),
         ({"any_of": [{"any_of": [{"custom": "test_workdays"}]}]}, "custom trigger within another any_of"),
     ],
@@ -169,15 +169,13 @@ def test_a_name_belongs_to_one_function() -> None:
 
     custom_trigger("test_mine")(again)
     custom_trigger("test_mine")(again)
-    with pytest.raises(TriggerError, match="is registered by"):
+    with pytest.raises(TriggerError, match="is already registered by"):
         custom_trigger("test_mine")(lambda t: None)
     with pytest.raises(InvalidError):
         custom_trigger("not a name")(again)
 
 
-def test_a_package_brings_some_by_entry_points(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_entry_points_register_triggers(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     home = "tests.domain.triggers.test_custom"
     entries = [
         EntryPoint("test_workdays", f"{home}:workdays", custom.GROUP),
@@ -198,11 +196,11 @@ def test_a_package_brings_some_by_entry_points(
 
 
 def test_a_function_without_a_fixed_grid_is_refused() -> None:
-    """The next tick depends on where the instant lies between two of them, so that no tick could be found again."""
+    """The next tick depends on the position of the instant between two ticks, so the grid is not fixed."""
 
     @custom_trigger("five_seconds_later")
     def later(t: datetime) -> datetime:
         return t + timedelta(seconds=5)
 
-    with pytest.raises(TriggerError, match=r"has no fixed grid: after .* must not depend on where t"):
+    with pytest.raises(TriggerError, match=r"has no fixed grid: after .* must not depend on the position of t"):
         later().next_tick(1_800_000_000)

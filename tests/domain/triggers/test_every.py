@@ -131,7 +131,7 @@ def test_aware_anchor_is_an_instant() -> None:
     assert every(hours=1, anchor=datetime(2026, 1, 1, 9, tzinfo=UTC)) == every(hours=1, anchor=datetime(2026, 1, 1, 9))
 
 
-def test_second_pass_of_a_repeated_hour_has_no_tick_of_its_own() -> None:
+def test_second_pass_of_a_repeated_hour_has_no_tick() -> None:
     trigger = every(days=1, anchor=datetime(2026, 1, 1, 1, 30), tz="America/New_York")
     first, second_pass = (datetime(2026, 11, 1, hour, minute, tzinfo=UTC) for hour, minute in ((5, 30), (6, 10)))
     assert trigger.next_after(second_pass) == datetime(2026, 11, 2, 6, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ from tickbird.domain.triggers.cron.cron import cron
 
 
 def day_matches(when: date, day: str, weekday: str) -> bool:
-    """The two day fields for one date, worked out from the date alone."""
+    """The two day fields for one date, computed from the date alone."""
     tomorrow = when + timedelta(days=1)
     last = tomorrow.month != when.month
     number = when.isoweekday() % 7

@@ -54,7 +54,7 @@ from tickbird.domain.triggers.cron.parser import parse
         ("0 0 * * */2", "UTC", "At 00:00, only on Tuesday, Thursday, Saturday, and Sunday"),
         ("0 0 */15 * *", "UTC", "At 00:00, on day 1, 16, and 31 of the month"),
         ("0 0 1 */5 *", "UTC", "At 00:00, on day 1 of the month, only in January, June, and November"),
-        # Text that is odd.
+        # Unusual texts.
         ("*,5 * * * *", "UTC", "Every minute"),
         ("0-59 * * * *", "UTC", "Every minute"),
         ("0000005 * * * *", "UTC", "At 5 minutes past the hour"),
@@ -91,7 +91,7 @@ def test_describe(expr: str, tz: str, words: str) -> None:
     st.sampled_from([60, 24]),
     st.booleans(),
 )
-def test_what_is_described_matches_the_same(numbers: set[int], text: str, size: int, mixed: bool) -> None:
+def test_description_matches_the_same_times(numbers: set[int], text: str, size: int, mixed: bool) -> None:
     mask = sum(1 << n for n in numbers)
     found = _field(mask, 0, size, text, mixed=mixed)
     fields = parse(f"{found} * * * *" if size == 60 else f"0 {found} * * *")

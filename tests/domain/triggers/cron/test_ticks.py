@@ -126,7 +126,7 @@ def test_next(expr: str, start: str, expected: list[str]) -> None:
         ("0 0 * * 0", "America/Sao_Paulo", "2018-11-03 12:00", ["11-04 01:00:00-02:00", "11-11 00:00:00-02:00"]),
         # a whole day passes twice: a new clock as well
         ("0 12 * * *", "Pacific/Kwajalein", "1969-09-30 00:00", ["09-30 12:00:00+11:00", "09-30 12:00:00-12:00"]),
-        # a whole day does not exist: a new clock, nothing is made up for
+        # a whole day does not exist: a new clock, and nothing is caught up
         ("0 12 * * *", "Pacific/Apia", "2011-12-29 00:00", ["12-29 12:00:00-10:00", "12-31 12:00:00+14:00"]),
         ("0 12 30 12 *", "Pacific/Apia", "2011-12-29 00:00", ["12-30 12:00:00+14:00"]),
     ],
@@ -135,7 +135,7 @@ def test_clock_changes(expr: str, tz: str, start: str, expected: list[str]) -> N
     assert [text[5:] for text in walk(expr, start, len(expected), tz)] == expected
 
 
-def test_parts_of_a_second_round_away_from_the_answer() -> None:
+def test_microseconds_are_rounded_away_from_the_tick() -> None:
     trigger = cron("* * * * * *")
     at = datetime(2026, 1, 1, 0, 0, 0, 500_000, tzinfo=UTC)
     assert trigger.next_after(at) == datetime(2026, 1, 1, 0, 0, 1, tzinfo=UTC)
