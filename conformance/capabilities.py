@@ -30,6 +30,6 @@ def needs(*names: str) -> Callable[[Test], Test]:
 
 
 def supported(store: Store, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Those fields of a definition for which the store has the capability."""
+    """The fields of a definition that the store supports."""
     missing = {field for name in CAPABILITIES.keys() - store.capabilities for field in CAPABILITIES[name].fields}
     return {name: value for name, value in fields.items() if name not in missing}

@@ -32,12 +32,12 @@ YEAR = 365 * 86_400
 
 
 def later(seconds: float) -> datetime:
-    """So many seconds after T0."""
+    """The instant at `seconds` after T0."""
     return T0 + timedelta(seconds=seconds)
 
 
 def epoch(seconds: int) -> int:
-    """So many seconds after T0, since the epoch."""
+    """Seconds after T0, as epoch seconds."""
     return to_seconds(T0) + seconds
 
 
@@ -64,7 +64,7 @@ async def create(
     fingerprint: str | None = None,
     **policies: Any,
 ) -> Schedule:
-    """A new schedule, made by Ada."""
+    """A new schedule, created by Ada."""
     command = Create(
         actor="ada", namespace=namespace, definition=define(trigger, **policies), app=app, fingerprint=fingerprint
     )
@@ -74,7 +74,7 @@ async def create(
 async def change(
     store: Store, command: Command, at: float, *, name: str = NAME, namespace: str = NAMESPACE
 ) -> ChangeResult:
-    """Apply a command so many seconds after T0."""
+    """Apply a command at these seconds after T0."""
     return await store.schedules.change(namespace, name, command, now=later(at))
 
 
@@ -91,7 +91,7 @@ async def plan(store: Store, at: float, limit: int = 500) -> PlanResult:
 
 
 async def plan_all(store: Store, at: float, limit: int = 500) -> tuple[int, int]:
-    """Planning steps until nothing is due: how many runs and skips they made."""
+    """Plan until nothing is due; return the number of runs and skips."""
     runs = skips = 0
     for _ in range(1_000):
         planned = await plan(store, at, limit)
@@ -103,7 +103,7 @@ async def plan_all(store: Store, at: float, limit: int = 500) -> tuple[int, int]
 
 
 def a_worker(name: str = "w1", *, namespace: str = NAMESPACE, **fields: Any) -> Worker:
-    """A worker with a place to run anything."""
+    """A worker with slots for any target."""
     return Worker(id=name, namespace=namespace, app="app", host="host", pid=1, version="0", **fields)
 
 
@@ -161,7 +161,7 @@ async def enqueue(
 
 
 async def read(store: Store, run: RunRecord | ClaimedRun | int) -> RunRecord:
-    """A run that must exist, as it stands now."""
+    """Read a run that must exist."""
     found = await store.runs.get(run if isinstance(run, int) else run.id)
     assert found is not None
     return found
@@ -194,7 +194,7 @@ async def ranges(
 
 
 async def looks_next(store: Store, name: str = NAME) -> int | None:
-    """When the planner will look at a schedule again."""
+    """The next planner pass of a schedule."""
     return since((await get(store, name)).cursor.next_run_at)
 
 

@@ -1,1 +1,1 @@
-"""All else that a store keeps and tells."""
+"""Operations: tokens, sessions, activity, workers, doctor, dashboard."""

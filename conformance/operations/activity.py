@@ -1,4 +1,4 @@
-"""What happens, told in one order: nothing twice, nothing not at all, whoever commits when."""
+"""Activity in one order: nothing twice, nothing missing, for any order of commits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tickbird.store.protocol.store import Store
 
 
 async def begin(store: Store, at: float = 0) -> ActivityCursor:
-    """The place behind all that has happened by then."""
+    """The cursor after all activity up to this instant."""
     return (await store.activity.watermark(now=later(at))).cursor
 
 
 async def told(
     store: Store, after: ActivityCursor, at: float, namespaces: Collection[str] = (NAMESPACE,), limit: int = 20_000
 ) -> ActivityPage:
-    """What happened behind a place up to so many seconds after T0."""
+    """The activity after a cursor, up to these seconds after T0."""
     return await store.activity.read(namespaces, after, await store.activity.watermark(now=later(at)), limit=limit)
 
 
@@ -45,7 +45,7 @@ def brief(read_activity: ActivityPage) -> list[tuple[int | None, str]]:
 class ActivityFeed:
     """Following everything from mark to mark."""
 
-    async def test_all_that_happens_is_told_in_order(self, store: Store, other: Store) -> None:
+    async def test_all_activities_are_delivered_in_order(self, store: Store, other: Store) -> None:
         mark = await begin(store, -1)
         await create(store, at=0)
         await plan(store, 60)
@@ -74,7 +74,7 @@ class ActivityFeed:
         assert ended.run is not None
         assert {each.namespace for _, each in found.items} == {NAMESPACE}
 
-    async def test_from_every_mark_the_rest_is_told(self, store: Store) -> None:
+    async def test_feed_continues_from_every_cursor(self, store: Store) -> None:
         mark = await begin(store, -1)
         await create(store, at=0)
         # Many at once, so that they share their instant.
@@ -90,7 +90,7 @@ class ActivityFeed:
             assert brief(await told(store, place, 10)) == brief(whole)[number:]
         assert brief(await told(store, (await store.activity.watermark(now=later(10))).cursor, 20)) == []
 
-    async def test_starts_and_ends_are_told_once_though_the_row_goes_on(self, store: Store) -> None:
+    async def test_start_and_end_of_a_run_are_delivered_once(self, store: Store) -> None:
         mark = await begin(store, -1)
         await enqueue(store, 0)
         seen = []
@@ -106,7 +106,7 @@ class ActivityFeed:
             mark = until.cursor
         assert [each for each in seen if each[1] != "changed"] == [(0, "planned"), (2, "started"), (5, "ended")]
 
-    async def test_what_is_dated_behind_the_horizon_waits_for_the_next_look(self, store: Store) -> None:
+    async def test_activity_after_the_watermark_waits_for_the_next_poll(self, store: Store) -> None:
         mark = await begin(store, -1)
         await enqueue(store, 0)
         run = await start(store, 2)
@@ -117,7 +117,7 @@ class ActivityFeed:
         assert found == [(0, "planned"), (2, "started")]
         assert brief(await told(store, until.cursor, 5)) == [(4, "ended")]
 
-    async def test_only_the_namespaces_asked_for_are_told_of(self, store: Store) -> None:
+    async def test_only_requested_namespaces_are_delivered(self, store: Store) -> None:
         mark = await begin(store, -1)
         for number, namespace in enumerate(("a", "b", "c")):
             await create(store, at=number, namespace=namespace)
@@ -129,14 +129,14 @@ class ActivityFeed:
         assert {each.kind for _, each in found.items} == {"changed", "planned", "skipped"}
         assert (await told(store, mark, 120, ())).items == ()
 
-    async def test_too_much_is_not_told_at_all(self, store: Store) -> None:
+    async def test_too_many_activities_are_not_delivered(self, store: Store) -> None:
         mark = await begin(store, -1)
         for number in range(4):
             await enqueue(store, number)
         assert (await told(store, mark, 10, limit=4)).more
         assert len((await told(store, mark, 10, limit=9)).items) >= 4
 
-    async def test_what_is_told_has_no_payload(self, store: Store) -> None:
+    async def test_activities_have_no_payload(self, store: Store) -> None:
         mark = await begin(store, -1)
         await enqueue(store, 0, payload={"secret": "x" * 1_000})
         run = await start(store, 1)
@@ -144,7 +144,7 @@ class ActivityFeed:
         for _, each in (await told(store, mark, 3)).items:
             assert each.run is None or (each.run.payload, each.run.result) == ({}, None)
 
-    async def test_by_its_own_clock_everything_is_told_at_last(self, store: Store, other: Store) -> None:
+    async def test_everything_is_delivered_with_the_store_clock(self, store: Store, other: Store) -> None:
         until = await store.activity.watermark()
         made = await other.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada")
         mark = until.cursor

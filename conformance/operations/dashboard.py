@@ -1,4 +1,4 @@
-"""What a dashboard reads: found, in order, page by page, and never more than was asked for."""
+"""Queries of the dashboard: filters, order, pages and limits."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DashboardReadings:
         assert await found(store, queue="default", contains="o") == ["Nightly-Report", "other"]
         assert await found(store, app="billing", queue="default") == []
 
-    async def test_schedules_are_found_by_what_an_edit_made_of_them(self, store: Store) -> None:
+    async def test_edited_schedules_are_found_by_their_new_values(self, store: Store) -> None:
         await create(store, "a", tags=("old",))
         fields = {"tags": ["Fresh"], "target": {"task": "renamed"}}
         await change(store, Update(actor="ada", fields=fields), 1, name="a")
@@ -120,7 +120,7 @@ class DashboardReadings:
         assert await count(NAMESPACE, ScheduleFilter(), 9) == CappedCount(9)
         assert str(await count(NAMESPACE, ScheduleFilter(), 8)) == "8+"
 
-    async def test_failing_schedules_are_found_and_told(self, store: Store) -> None:
+    async def test_failing_schedules_are_found(self, store: Store) -> None:
         for name in ("bad", "mended", "good"):
             await create(store, name, overlap="allow")
         outcomes: dict[str, list[Status]] = {
@@ -159,7 +159,7 @@ class DashboardReadings:
         assert skip == SkipPoint(one.id, skip.id, "overlap", later(120), later(180), 2)
         assert await store.dashboard.newest_points([]) == ([], [])
 
-    async def test_a_timeline_shows_who_fails_first(self, store: Store) -> None:
+    async def test_timeline_shows_failing_schedules_first(self, store: Store) -> None:
         for name in ("a", "b", "c", "d"):
             await create(store, name, overlap="allow")
         await create(store, "z", namespace="elsewhere")
@@ -232,7 +232,7 @@ class DashboardReadings:
             assert [each.id for each in told] == [second.id]
         assert await store.dashboard.timings("elsewhere", since=later(0)) == []
 
-    async def test_late_runs_are_told_oldest_first(self, store: Store) -> None:
+    async def test_late_runs_are_listed_oldest_first(self, store: Store) -> None:
         await create(store, "s")
         await plan(store, 60)
         other = await enqueue(store, 10, queue="gpu")
@@ -246,7 +246,7 @@ class DashboardReadings:
         [first], more = await store.dashboard.late_runs(NAMESPACE, later(90), 1)
         assert (first.id, more) == (other, True)
 
-    async def test_overdue_schedules_are_told_oldest_first(self, store: Store) -> None:
+    async def test_overdue_schedules_are_listed_oldest_first(self, store: Store) -> None:
         for place, name in enumerate(("b", "a")):
             await create(store, name, at=60 * place)
         await create(store, "z", namespace="elsewhere")
@@ -328,10 +328,8 @@ class DashboardReadings:
         assert await page(after=ids[0]) == ([], None)
 
     @needs("limits")
-    async def test_runs_that_go_on_are_found_however_far_back(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """By queue and by key, whatever was made since; and by their ids where they are many themselves."""
+    async def test_active_runs_are_found_in_a_long_history(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        """By queue and by key, with many newer runs; and by id if there are many active ones."""
         going = [
             await enqueue(store, 0, queue="gpu", concurrency_key="disk"),
             await enqueue(store, 1, queue="gpu"),
@@ -363,9 +361,7 @@ class DashboardReadings:
         assert rows == []
         assert reached is not None
 
-    async def test_a_page_that_finds_nothing_says_how_far_it_looked(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    async def test_empty_page_returns_the_reached_id(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         module = type(store.dashboard).__module__
         monkeypatch.setattr(f"{module}.MAX_EXAMINED", 3)
         ids = [await enqueue(store, number, task="rare" if number == 0 else "work") for number in range(6)]
@@ -401,7 +397,7 @@ class DashboardReadings:
         back = await store.dashboard.audit(NAMESPACE, AuditFilter(), after=rest.rows[0].id, limit=2)
         assert [entry.id for entry in back.rows] == [entry.id for entry in page.rows[1:]]
 
-    async def test_dependents_are_found_by_what_they_wait_for(self, store: Store) -> None:
+    async def test_dependents_are_found_by_their_dependency(self, store: Store) -> None:
         await create(store, "load")
         for name in ("c", "a", "b"):
             await create(store, name, depends_on=(After("load", 60),))
@@ -413,7 +409,7 @@ class DashboardReadings:
         assert await store.dashboard.dependents(NAMESPACE, "load") == ["a", "c"]
         assert await store.dashboard.dependents(NAMESPACE, "a") == []
 
-    async def test_kinds_with_one_name_are_told_apart(self, store: Store) -> None:
+    async def test_kinds_with_the_same_name_are_distinguished(self, store: Store) -> None:
         await enqueue(store)
         await enqueue(store, kind="other")
         late, _ = await store.dashboard.late_runs(NAMESPACE, later(90))

@@ -1,4 +1,4 @@
-"""What `doctor` is told of a store: what is there, of this namespace, and nothing is changed by looking."""
+"""The snapshot for `doctor`: complete, of this namespace, and read-only."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ FRIDAY, SATURDAY = (Calendar(frozenset({date(2026, 1, day)})) for day in (2, 3))
 
 
 async def look(store: Store, at: float, namespace: str = NAMESPACE) -> StoreSnapshot:
-    """The condition so many seconds after T0."""
+    """The snapshot at these seconds after T0."""
     condition = await store.inspect(namespace, now=later(at))
     assert condition.unseen == {}
     return condition
 
 
 async def work(store: Store, at: float, namespace: str = NAMESPACE) -> Workload:
-    """What is told of schedules and runs."""
+    """The workload of the snapshot."""
     seen = (await look(store, at, namespace)).work
     assert seen is not None
     return seen
 
 
 class Inspections:
-    """Facts, each as it is."""
+    """The facts of the snapshot."""
 
-    async def test_an_empty_store_has_nothing_to_tell(self, store: Store) -> None:
+    async def test_empty_store_has_no_findings(self, store: Store) -> None:
         condition = await look(store, 0)
         seen = condition.work
         assert seen is not None
@@ -60,7 +60,7 @@ class Inspections:
         assert condition.schema.version == await store.schema_version()
         assert (condition.server is None) is (condition.kind == "sqlite") is (condition.file is not None)
 
-    async def test_live_workers_are_told_and_those_who_plan_are_counted(self, store: Store) -> None:
+    async def test_live_workers_are_reported_and_planners_counted(self, store: Store) -> None:
         health = {"clock": -3.5, "zones": "2026f (abc)", "stuck": 2}
         await store.workers.heartbeat(a_worker("a", health=health), 30, now=later(0))
         await store.workers.heartbeat(a_worker("b", kind="executor"), 30, now=later(0))
@@ -71,7 +71,7 @@ class Inspections:
         assert {worker.id: dict(worker.health) for worker in condition.workers} == {"a": health, "b": {}, "c": {}}
         assert condition.planners == 2
 
-    async def test_runs_that_wait_are_told_by_queue_and_task(self, store: Store) -> None:
+    async def test_waiting_runs_are_reported_by_queue_and_task(self, store: Store) -> None:
         for at in (5, 3):
             await enqueue(store, at, task="report", queue="gpu")
         await enqueue(store, 4, task="mail", queue="gpu", priority=9)
@@ -89,12 +89,12 @@ class Inspections:
         assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
 
     @needs("queues")
-    async def test_rates_of_queues_are_told(self, store: Store) -> None:
+    async def test_rate_limits_of_queues_are_reported(self, store: Store) -> None:
         await store.queues.set_rate(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
         await store.queues.set_rate("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
         assert (await work(store, 10)).rates == {"gpu": RateLimit(5, 60)}
 
-    async def test_active_schedules_are_told_by_queue_and_task(self, store: Store) -> None:
+    async def test_active_schedules_are_reported_by_queue_and_task(self, store: Store) -> None:
         await create(store, "one", queue="gpu", at=30)
         await create(store, "two", queue="gpu")
         await create(store, "three", task="other")
@@ -105,7 +105,7 @@ class Inspections:
         found = sorted((each.queue, each.target.name, each.count, each.next_at) for each in scheduled)
         assert found == [("default", "other", 1, later(60)), ("gpu", "work", 2, later(60))]
 
-    async def test_what_is_due_and_not_planned_is_told_of_all_namespaces(self, store: Store) -> None:
+    async def test_overdue_schedules_of_all_namespaces_are_reported(self, store: Store) -> None:
         await create(store, "late")
         await create(store, "later", namespace="elsewhere", at=60)
         assert (await work(store, 59)).due.count == 0
@@ -121,7 +121,7 @@ class Inspections:
         await plan(store, 0)
         assert (await work(store, 0)).due.new == 0
 
-    async def test_runs_of_lost_workers_are_told_once_their_lease_is_over(self, store: Store) -> None:
+    async def test_runs_of_lost_workers_are_reported_after_their_lease(self, store: Store) -> None:
         await enqueue(store)
         await start(store, 0, lease=60)
         assert (await work(store, 59)).expired.count == 0
@@ -130,7 +130,7 @@ class Inspections:
         await store.leases.rescue(now=later(100))
         assert (await work(store, 100)).expired.count == 0
 
-    async def test_parked_schedules_are_told_with_their_error(self, store: Store, plain: Plain) -> None:
+    async def test_parked_schedules_are_reported_with_their_error(self, store: Store, plain: Plain) -> None:
         await plain.insert(NAMESPACE, "broken", {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}})
         await plain.insert("elsewhere", "theirs", {"v": 1})
         await plan(store, 0)
@@ -138,7 +138,7 @@ class Inspections:
         assert parked.name == "broken"
         assert parked.error == (await get(store, "broken")).error
 
-    async def test_schedules_that_fail_again_and_again_are_told(self, store: Store) -> None:
+    async def test_repeatedly_failing_schedules_are_reported(self, store: Store) -> None:
         for name, fails in (("bad", 6), ("mended", 6), ("new", 2)):
             await create(store, name, overlap="allow", task=name)
             for number in range(1, fails + 1):
@@ -156,7 +156,7 @@ class Inspections:
         await change(store, Delete(actor="ada"), 440, name="bad")
         assert (await work(store, 440)).failing == []
 
-    async def test_dependencies_on_what_does_not_tick_are_told(self, store: Store) -> None:
+    async def test_dependencies_on_inactive_schedules_are_reported(self, store: Store) -> None:
         for name in ("load", "clean", "idle"):
             await create(store, name)
         for name in ("b", "a"):
@@ -180,7 +180,7 @@ class Inspections:
         assert (await work(store, 300, "elsewhere")).held_runs == 0
 
     @needs("calendars")
-    async def test_schedules_that_were_not_brought_up_to_their_calendar_are_told(self, store: Store) -> None:
+    async def test_schedules_with_an_outdated_calendar_are_reported(self, store: Store) -> None:
         await store.calendars.put(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", now=later(0))
         await create(store, "first", calendars=("fest",))
         await create(store, "second", calendars=("fest",))
@@ -192,7 +192,7 @@ class Inspections:
         assert (await work(store, 3)).old_calendars == [("second", "fest")]
         assert (await work(store, 3, "elsewhere")).old_calendars == []
 
-    async def test_zone_rules_are_told_and_none_are_adopted_by_looking(self, store: Store) -> None:
+    async def test_zone_data_is_reported_but_not_adopted(self, store: Store) -> None:
         before = [record.generation for record in await store.zone_data.list()]
         zones = (await look(store, 0)).zones
         assert zones is not None

@@ -1,4 +1,4 @@
-"""Answers to requests with a key: given once, kept for a day."""
+"""Stored responses of requests with an idempotency key: created once, stored for a day."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ GIVEN = StoredResponse(ASKED, 201, {"etag": '"1"', "content-type": "application/
 async def begin(
     store: Store, at: float = 0, key: str = KEY, request: str = ASKED, namespace: str = NAMESPACE
 ) -> object:
-    """What is known of a key."""
+    """The stored response of a key."""
     return await store.http_responses.begin(namespace, key, request, now=later(at))
 
 
 class HttpResponses:
-    """Whoever asks again is answered the same, and only one is at it."""
+    """A repeated request gets the same response, and only one is processed."""
 
-    async def test_an_answer_is_given_again_as_it_was(self, store: Store, other: Store) -> None:
+    async def test_stored_response_is_returned_unchanged(self, store: Store, other: Store) -> None:
         assert await begin(store) is None
         assert await begin(other, 1) == StoredResponse(ASKED)
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
@@ -34,19 +34,19 @@ class HttpResponses:
         assert await begin(other, RESPONSE_TTL - 1) == GIVEN
         assert await begin(other, RESPONSE_TTL) is None
 
-    async def test_keys_of_others_are_others(self, store: Store) -> None:
+    async def test_keys_are_separate_per_caller(self, store: Store) -> None:
         assert await begin(store) is None
         assert await begin(store, key="bbbbbbbb:one") is None
         assert await begin(store, namespace="elsewhere") is None
 
-    async def test_what_failed_may_be_asked_anew(self, store: Store) -> None:
+    async def test_failed_request_can_be_repeated(self, store: Store) -> None:
         assert await begin(store) is None
         await store.http_responses.finish(NAMESPACE, KEY, "other", None, now=later(1))
         assert await begin(store, 1) == StoredResponse(ASKED)
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, None, now=later(1))
         assert await begin(store, 1, request="other") is None
 
-    async def test_what_nobody_answers_is_taken_up_again(self, store: Store) -> None:
+    async def test_abandoned_request_is_processed_again(self, store: Store) -> None:
         assert await begin(store) is None
         assert await begin(store, ABANDONED_AFTER - 1) == StoredResponse(ASKED)
         assert await begin(store, ABANDONED_AFTER, request="other") is None
@@ -54,7 +54,7 @@ class HttpResponses:
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(ABANDONED_AFTER + 1))
         assert await begin(store, ABANDONED_AFTER + 2) == StoredResponse("other")
 
-    async def test_of_many_who_ask_at_once_one_answers(self, store: Store, other: Store) -> None:
+    async def test_concurrent_requests_are_processed_once(self, store: Store, other: Store) -> None:
         found = await asyncio.gather(*(begin(each, 0) for each in (store, other) * 5))
         assert sorted(map(str, found)) == sorted(map(str, [None, *[StoredResponse(ASKED)] * 9]))
 

@@ -24,13 +24,13 @@ def named(letter: str) -> str:
 async def begin(
     store: Store, letter: str = "s", at: float = 0, token_id: str = "aaaaaaaa", **fields: Any
 ) -> SessionRecord:
-    """A session of a token, opened so long after T0."""
+    """A session of a token, opened at these seconds after T0."""
     new = NewSession(named(letter), "d1ge57", token_id, **{"user_agent": "Firefox", **fields})
     return await store.sessions.open(NAMESPACE, new, now=later(at))
 
 
 async def state(store: Store, at: float, letter: str = "s") -> str | None:
-    """What a session is at an instant; a stream that is open with it must see the same."""
+    """The state of a session at an instant; an open stream must see the same state."""
     found = await store.sessions.find(named(letter), now=later(at))
     live = await store.tokens.filter_live([named(letter)], now=later(at))
     listed = await store.sessions.list(live=True, limit=1_000, now=later(at))
@@ -45,16 +45,16 @@ async def ids(store: Store, **options: Any) -> list[str]:
 
 
 async def audited(store: Store, namespace: str = NAMESPACE) -> list[tuple[str, str, Any]]:
-    """Who did what to which session, or to how many, oldest first."""
+    """Audit entries of sessions, oldest first."""
     records = [each for each in await store.ledger.list_audit(namespace, limit=1_000) if "session" in each.action]
     told = [(each.action, each.actor, each.detail.get("session", each.detail.get("closed"))) for each in records]
     return told[::-1]
 
 
 class Sessions:
-    """What a browser holds, and for how long."""
+    """Sessions of browsers, and their lifetime."""
 
-    async def test_a_session_is_found_as_it_was_opened(self, store: Store, other: Store) -> None:
+    async def test_session_is_read_back(self, store: Store, other: Store) -> None:
         await make(store, role="editor", namespaces=("a", 'b"'), name="Zoë")
         opened = await begin(store, at=5, user_agent="Mozilla/5.0 “x”")
         assert opened == SessionRecord(
@@ -101,9 +101,9 @@ class Sessions:
         assert await store.sessions.close_all(NAMESPACE, "aaaaaaaa", "cy", now=later(10)) == 0
         assert [each[0] for each in await audited(store)] == ["open_session", "open_session"]
 
-    async def test_what_opens_nothing_opens_no_session(self, store: Store) -> None:
+    async def test_unusable_token_opens_no_session(self, store: Store) -> None:
         await make(store, expires_at=later(60))
-        with pytest.raises(ConflictError, match="aaaaaaaa is expired, and opens no session; use another token"):
+        with pytest.raises(ConflictError, match=r"aaaaaaaa is expired and cannot open a session\. Use another token"):
             await begin(store, at=60)
         await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         with pytest.raises(ConflictError, match="is revoked"):
@@ -146,7 +146,7 @@ class Sessions:
         # The token itself stays.
         assert await store.tokens.filter_live(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
 
-    async def test_a_token_has_only_so_many_and_the_oldest_goes(self, store: Store, other: Store) -> None:
+    async def test_number_of_sessions_is_limited_and_the_oldest_is_closed(self, store: Store, other: Store) -> None:
         await make(store)
         await make(store, "bbbbbbbb")
         await begin(store, "z", token_id="bbbbbbbb")
@@ -193,7 +193,7 @@ class Sessions:
         assert await ids(store, within=["y"]) == await ids(store, within=[]) == []
         assert await ids(store, token_id="cccccccc", within=["x"]) == []
 
-    async def test_a_token_tells_how_many_are_open(self, store: Store) -> None:
+    async def test_token_has_the_number_of_open_sessions(self, store: Store) -> None:
         await make(store)
         for letter in "st":
             await begin(store, letter)
@@ -210,7 +210,7 @@ class Sessions:
         assert (await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(63))).sessions == 0
         assert await told(64) == [0, 0]
 
-    async def test_its_use_is_noted_at_most_once_a_minute(self, store: Store) -> None:
+    async def test_last_use_is_written_at_most_once_a_minute(self, store: Store) -> None:
         await make(store)
         await begin(store)
         for second, used in ((10, 10), (69.9, 10), (70, 70), (20, 70)):

@@ -1,4 +1,4 @@
-"""Tokens: kept as a hash, found by id, ended by revocation or by time."""
+"""Tokens: stored as a hash, found by id, ended by revocation or expiry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.store.protocol.store import Store
 
 
 async def make(store: Store, token_id: str = "aaaaaaaa", at: float = 0, **fields: Any) -> TokenRecord:
-    """A token made by Ada: of a viewer in the usual namespace, unless said otherwise."""
+    """A token created by Ada (default: a viewer in the default namespace)."""
     given: dict[str, Any] = {"name": "ci", "role": "viewer", "namespaces": (NAMESPACE,), **fields}
     return await store.tokens.create(NAMESPACE, NewToken(token_id, "d1ge57", **given), "ada", now=later(at))
 
@@ -25,15 +25,15 @@ async def ids(store: Store, **options: Any) -> list[str]:
 
 
 async def audited(store: Store, namespace: str) -> list[tuple[str, str, Any]]:
-    """Who did what to which token, oldest first."""
+    """Audit entries of tokens, oldest first."""
     records = await store.ledger.list_audit(namespace)
     return [(each.action, each.actor, each.detail["token"]) for each in reversed(records)]
 
 
 class Tokens:
-    """What opens the API, and for how long."""
+    """Tokens of the API, and their lifetime."""
 
-    async def test_a_token_is_found_as_it_was_made(self, store: Store, other: Store) -> None:
+    async def test_token_is_read_back(self, store: Store, other: Store) -> None:
         end: datetime = later(3_600)
         made = await make(store, role="editor", namespaces=("a", 'b"'), name="Zoë’s laptop", expires_at=end)
         assert made == TokenRecord(
@@ -106,7 +106,7 @@ class Tokens:
         assert unused.last_used_at is None
         await store.tokens.touch("cccccccc")
 
-    async def test_what_is_done_to_a_token_is_audited_where_it_opens(self, store: Store) -> None:
+    async def test_token_changes_are_audited_in_its_namespaces(self, store: Store) -> None:
         await make(store, "aaaaaaaa", namespaces=("x", "y"), role="operator", expires_at=later(60))
         await make(store, "bbbbbbbb", namespaces=None)
         for _ in range(2):

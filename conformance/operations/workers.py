@@ -1,4 +1,4 @@
-"""Live workers, and what a deploy must know of the schedules that code declares."""
+"""Live workers, and the schedules that code declares."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Workers:
         await store.workers.remove("never-seen")
         assert list(await store.workers.list(NAMESPACE, now=later(1))) == []
 
-    async def test_a_worker_hears_with_its_heartbeat_that_it_is_to_drain(self, store: Store) -> None:
+    async def test_heartbeat_returns_a_drain_request(self, store: Store) -> None:
         await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
         await store.workers.heartbeat(a_worker("b"), 30, now=later(0))
         asked = await store.workers.drain(NAMESPACE, "a", "ada", note="new kernel", now=later(5))

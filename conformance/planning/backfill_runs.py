@@ -1,4 +1,4 @@
-"""The runs of a backfill: in what order and how many at once, beside all else that a schedule does."""
+"""The runs of a backfill: order and concurrency, next to other runs of the schedule."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tickbird.store.protocol.store import Store
 
 
 class BackfillRuns:
-    """Who goes when, what is told of it, and how it is cancelled."""
+    """Order, progress and cancellation."""
 
     async def test_backfilled_runs_wait_for_the_active_one(self, store: Store) -> None:
         await create(store)
@@ -105,7 +105,7 @@ class BackfillRuns:
         await finish(store, found[1], 613)
         assert instants(list((await claim(store, 614)).runs)) == [420]
 
-    async def test_a_backfilled_run_that_is_tried_again_keeps_its_place(self, store: Store) -> None:
+    async def test_retried_backfill_run_keeps_its_slot(self, store: Store) -> None:
         await past(store, 300)
         await backfill(store, 60, 180, 310)
         first = await start(store, 311)
@@ -117,7 +117,7 @@ class BackfillRuns:
         assert (await finish(store, again, 414, "failed", failures=1)).released == 1
         assert instants(await work_off(store, 415)) == [120, 180]
 
-    async def test_a_lost_or_cancelled_run_lets_the_next_of_a_backfill_go(self, store: Store) -> None:
+    async def test_lost_or_cancelled_run_releases_the_next_backfill_run(self, store: Store) -> None:
         await past(store, 300, on_crash="fail")
         await backfill(store, 60, 240, 310)
         lost = await start(store, 311, lease=10)
@@ -181,7 +181,7 @@ class BackfillRuns:
         assert record.cancelled_at == later(612)
         assert (await finish(store, running, 615, "cancelled")).released == 0
 
-    async def test_a_cancelled_backfill_lets_others_go(self, store: Store) -> None:
+    async def test_cancelled_backfill_releases_other_runs(self, store: Store) -> None:
         await past(store, 600)
         made = await backfill(store, 60, 300, 610)
         await backfill(store, 360, 420, 611)
@@ -192,8 +192,8 @@ class BackfillRuns:
         assert order[0].id == manual
         assert instants(order[1:]) == [360, 420]
 
-    async def test_cancelling_what_is_not_there(self, store: Store) -> None:
-        with pytest.raises(NotFoundError, match="there is no backfill 77; `tickbird backfills`"):
+    async def test_cancelling_a_missing_backfill_is_refused(self, store: Store) -> None:
+        with pytest.raises(NotFoundError, match=r"there is no backfill 77\. `tickbird backfills`"):
             await store.backfills.cancel(NAMESPACE, 77, "ada")
 
     @pytest.mark.parametrize("command", [Delete(actor="ada", cancel_runs=True), Pause(actor="ada", cancel_runs=True)])

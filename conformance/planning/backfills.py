@@ -1,4 +1,4 @@
-"""Backfills: which ticks they run, and what they refuse."""
+"""Backfills: the ticks that they run, and invalid requests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ DAILY = every(days=1)
 async def backfill(
     store: Store, first: int, last: int, at: float, *, name: str = NAME, dry_run: bool = False, **options: Any
 ) -> BackfillPlan:
-    """Ben asks for the ticks from one second after T0 to another."""
+    """Ben backfills the ticks of a range, in seconds after T0."""
     new = NewBackfill(actor="ben", first=epoch(first), last=epoch(last), **options)
     return await store.backfills.create(NAMESPACE, name, new, dry_run=dry_run, now=later(at))
 
@@ -55,7 +55,7 @@ def instants(found: list[ClaimedRun]) -> list[int | None]:
 
 
 async def past(store: Store, until: int, **options: Any) -> None:
-    """A schedule, made at T0, whose ticks until an instant were all skipped because it was paused."""
+    """A schedule, created at T0, whose ticks until an instant were skipped because of a pause."""
     await create(store, **options)
     await change(store, Pause(actor="ada"), 0)
     await change(store, Resume(actor="ada"), until)
@@ -109,7 +109,7 @@ class Backfills:
         assert (await backfill(store, 121, 179, 610)).count == 0
         assert await store.backfills.list(NAMESPACE) == []
 
-    async def test_ticks_before_the_schedule_was_made_can_be_backfilled(self, store: Store) -> None:
+    async def test_ticks_before_the_creation_can_be_backfilled(self, store: Store) -> None:
         await create(store)
         made = await backfill(store, -180, -60, 10)
         assert (made.count, made.cut_at) == (3, None)
@@ -125,7 +125,7 @@ class Backfills:
         made = await backfill(store, 300, 900, 361)
         assert (made.count, made.taken, since(made.cut_at)) == (0, 2, 360)
         assert (await ticks(store))[-1] == (360, "schedule", "queued")
-        with pytest.raises(InvalidError, match=r"lies after 2026-01-01T00:06:00Z.*run by themselves"):
+        with pytest.raises(InvalidError, match=r"is after 2026-01-01T00:06:00Z.*run by themselves"):
             await backfill(store, 361, 900, 362)
 
     async def test_excluded_days_are_not_backfilled(self, store: Store) -> None:
@@ -135,7 +135,7 @@ class Backfills:
         assert (made.count, made.excluded) == (6, 2)
         assert [tick.strftime("%a") for tick in made.ticks] == ["Thu", "Fri", "Mon", "Tue", "Wed", "Thu"]
 
-    async def test_a_backfill_stands_beside_the_skip(self, store: Store) -> None:
+    async def test_backfill_run_exists_in_addition_to_the_skip(self, store: Store) -> None:
         await past(store, 180)
         before = await ranges(store)
         assert before == [("paused", 60, 180, 3)]
@@ -144,7 +144,7 @@ class Backfills:
         assert await ranges(store) == before
         assert await ticks(store) == [(120, "backfill", "succeeded")]
 
-    async def test_overlapping_backfills_make_no_tick_twice(self, store: Store) -> None:
+    async def test_overlapping_backfills_run_no_tick_twice(self, store: Store) -> None:
         await past(store, 600)
         assert (await backfill(store, 60, 300, 610)).count == 5
         again = await backfill(store, 180, 420, 611)
@@ -153,7 +153,7 @@ class Backfills:
         assert instants(await work_off(store, 613)) == [60, 120, 180, 240, 300, 360, 420]
         assert (await backfill(store, 60, 420, 614)).count == 0
 
-    async def test_racing_backfills_make_no_tick_twice(self, store: Store, other: Store) -> None:
+    async def test_concurrent_backfills_run_no_tick_twice(self, store: Store, other: Store) -> None:
         await past(store, 6_000)
         made = await asyncio.gather(
             *(
@@ -228,13 +228,13 @@ class Backfills:
             assert since(found.scheduled_for) == number - 9_999
             assert (await finish(store, found, 100.5)).released == 1
 
-    async def test_what_cannot_be_backfilled(self, store: Store) -> None:
+    async def test_invalid_backfill_target_is_refused(self, store: Store) -> None:
         with pytest.raises(NotFoundError, match="there is no schedule 'nothing'"):
             await backfill(store, 0, 60, 100, name="nothing")
         await past(store, 300)
         await change(store, Delete(actor="ada"), 310)
         for dry_run in (True, False):
-            with pytest.raises(NotFoundError, match="schedule 'clock' was deleted; create it again"):
+            with pytest.raises(NotFoundError, match=r"schedule 'clock' was deleted\. Create it again"):
                 await backfill(store, 60, 120, 311, dry_run=dry_run)
 
     async def test_a_parked_schedule_is_not_backfilled(self, store: Store, plain: Plain) -> None:
@@ -243,7 +243,7 @@ class Backfills:
         await store.planning.plan_due()
         assert (await get(store)).state == "parked"
         for dry_run in (True, False):
-            with pytest.raises(ConflictError, match=r"schedule 'clock' is parked .*repair its definition"):
+            with pytest.raises(ConflictError, match=r"schedule 'clock' is parked .*Repair its definition"):
                 await backfill(store, -120, 0, 100, dry_run=dry_run)
 
     @pytest.mark.parametrize(
@@ -251,19 +251,19 @@ class Backfills:
         [
             (
                 {"first": 60, "last": 0},
-                "first: 2026-01-01T00:01:00Z lies after last, 2026-01-01T00:00:00Z; give the earlier",
+                "first: 2026-01-01T00:01:00Z is after last, 2026-01-01T00:00:00Z. Give the earlier",
             ),
             ({"concurrency": 0}, "concurrency: must be a whole number from 1 to 1,000"),
             ({"concurrency": True}, "concurrency: must be"),
             ({"concurrency": 1_001}, "concurrency: must be"),
             ({"order": "random"}, "order: 'random' is not one of oldest, newest"),
-            ({"first": -101 * 366 * DAY}, "longer than 100 years; choose a shorter one"),
+            ({"first": -101 * 366 * DAY}, "longer than 100 years. Choose a shorter one"),
             ({"actor": ""}, "actor: must have 1 to 200"),
             ({"payload": {"n": float("nan")}}, "payload: is not JSON"),
             ({"note": "x" * 2_001}, "note: must have"),
         ],
     )
-    async def test_a_backfill_that_makes_no_sense(self, options: dict[str, Any], message: str) -> None:
+    async def test_invalid_backfill_is_refused(self, options: dict[str, Any], message: str) -> None:
         given = {
             "actor": "ben",
             **options,
@@ -273,7 +273,7 @@ class Backfills:
         with pytest.raises(InvalidError, match=message):
             NewBackfill(**given)
 
-    async def test_a_payload_too_large_for_so_many_runs(self, store: Store) -> None:
+    async def test_payload_too_large_for_the_number_of_runs_is_refused(self, store: Store) -> None:
         await past(store, 100, trigger=SECOND)
-        with pytest.raises(InvalidError, match="payload: too large to be stored 200 times; store it elsewhere"):
+        with pytest.raises(InvalidError, match=r"payload: too large to store 200 times\. Store it elsewhere"):
             await backfill(store, -199, 0, 101, payload={"text": "x" * 900_000})

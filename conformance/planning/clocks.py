@@ -24,7 +24,7 @@ DAY = 24 * HOUR
 
 
 def _around(at: float) -> ClockBounds:
-    """What a worker expects whose steady clock says that it is this late."""
+    """The clock bounds of a worker whose monotonic clock shows this time."""
     return later(at - 30), later(at + 30)
 
 
@@ -72,7 +72,7 @@ class ClockAlarms:
         await enqueue(store, start_within=60)
         assert await _claim(store, DAY, 100) == []
 
-    async def test_what_a_person_asks_for_meanwhile_is_done(self, store: Store) -> None:
+    async def test_manual_requests_work_while_the_clock_is_wrong(self, store: Store) -> None:
         at_once = await enqueue(store, DAY)
         await enqueue(store, DAY, delay=HOUR)
         assert [run.id for run in await _claim(store, DAY + 1, 1)] == [at_once]
@@ -93,7 +93,7 @@ class ClockAlarms:
         [run] = await _claim(store, DAY, 61)
         assert run.scheduled_for == later(60)
 
-    async def test_leases_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
+    async def test_leases_use_the_trusted_clock(self, store: Store) -> None:
         await enqueue(store)
         [run] = await _claim(store, DAY, 10)
         assert (await read(store, run)).lease_until == later(DAY + 60)
@@ -104,7 +104,7 @@ class ClockAlarms:
         assert [run.id for run in await _claim(store, -DAY + 10, 10)] == [ready]
 
     @needs("queues")
-    async def test_rates_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
+    async def test_rate_limits_use_the_trusted_clock(self, store: Store) -> None:
         await store.queues.set_rate(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
         for _ in range(5):
             await enqueue(store)
@@ -116,7 +116,7 @@ class ClockAlarms:
         assert len(await _claim(store, 71, 71)) == 0
         assert len(await _claim(store, 132, 132)) == 2
 
-    async def test_without_expectation_the_clock_is_believed(self, store: Store) -> None:
+    async def test_without_bounds_the_clock_is_trusted(self, store: Store) -> None:
         run_id = await enqueue(store, delay=12 * HOUR)
         assert [run.id for run in (await claim(store, DAY)).runs] == [run_id]
         assert (await read(store, run_id)).started_at == later(DAY)

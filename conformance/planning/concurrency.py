@@ -1,4 +1,4 @@
-"""Concurrency keys: places that runs of many schedules share."""
+"""Concurrency keys: slots that runs of many schedules share."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ KEY = "warehouse"
 
 
 async def limit(store: Store, maximum: int | None, key: str = KEY, at: float = 0) -> ConcurrencyLimit:
-    """Let so many runs of the key go on."""
+    """Set the limit of the key."""
     return await store.limits.set(NAMESPACE, key, maximum, "ada", now=later(at))
 
 
 async def all_statuses(store: Store) -> Counter[str]:
-    """How many runs of all schedules stand how."""
+    """The number of runs by status."""
     return Counter(run.status for run in await store.runs.list(NAMESPACE, limit=5_000))
 
 
@@ -57,7 +57,7 @@ async def going(store: Store, key: str = KEY) -> int:
 
 
 class ConcurrencyLimits:
-    """Who has a place, who waits for one, and who gets it next."""
+    """Which runs hold a slot, wait for one, and get it next."""
 
     async def test_one_at_a_time_across_schedules_by_default(self, store: Store) -> None:
         for name in ("a", "b", "c"):
@@ -74,7 +74,7 @@ class ConcurrencyLimits:
         assert sorted(order, key=str) == ["a", "b", "c"]
         assert await store.limits.list(NAMESPACE) == []
 
-    async def test_a_key_is_told_to_the_worker(self, store: Store) -> None:
+    async def test_claimed_run_has_its_concurrency_key(self, store: Store) -> None:
         await create(store, concurrency_key=KEY)
         await create(store, "other")
         await plan(store, 60)
@@ -83,7 +83,7 @@ class ConcurrencyLimits:
             "other": None,
         }
 
-    async def test_a_limit_of_its_own(self, store: Store) -> None:
+    async def test_explicit_limit_of_a_key(self, store: Store) -> None:
         assert await limit(store, 2) == ConcurrencyLimit(KEY, 2, True, 0, 0)
         for name in "abcd":
             await create(store, name, concurrency_key=KEY)
@@ -109,7 +109,7 @@ class ConcurrencyLimits:
         pages = [await store.limits.list(NAMESPACE, after=after, limit=2) for after in ("", "b", "d", "e")]
         assert pages == [whole[:2], whole[2:4], whole[4:], []]
 
-    async def test_raising_a_limit_lets_waiters_go_at_once(self, store: Store) -> None:
+    async def test_raising_a_limit_releases_waiting_runs_at_once(self, store: Store) -> None:
         for name in "abcde":
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
@@ -119,7 +119,7 @@ class ConcurrencyLimits:
         [audited] = [record for record in await store.ledger.list_audit(NAMESPACE) if record.action == "limit"]
         assert (audited.actor, audited.detail) == ("ada", {"key": KEY, "before": None, "after": 3})
 
-    async def test_lowering_a_limit_stops_nobody(self, store: Store) -> None:
+    async def test_lowering_a_limit_stops_no_run(self, store: Store) -> None:
         await limit(store, 3)
         for name in "abcde":
             await create(store, name, concurrency_key=KEY)
@@ -151,13 +151,13 @@ class ConcurrencyLimits:
         assert [run.status for run in await store.runs.list(NAMESPACE)] == ["queued"] * 3
         assert [run.status for run in await store.runs.list("elsewhere")] == ["queued"]
 
-    async def test_many_at_once_take_what_places_there_are(self, store: Store) -> None:
+    async def test_concurrent_runs_take_only_free_slots(self, store: Store) -> None:
         await limit(store, 2)
         runs = [NewRun(define().target, {}, concurrency_key=KEY)] * 3 + [NewRun(define().target, {})]
         ids = await store.runs.enqueue(NAMESPACE, runs, "ada", now=later(0))
         assert [(await read(store, run_id)).status for run_id in ids] == ["queued", "queued", "waiting", "queued"]
 
-    async def test_a_run_that_is_asked_for_twice_has_one_place(self, store: Store) -> None:
+    async def test_repeated_request_takes_one_slot(self, store: Store) -> None:
         await limit(store, 2)
         first, again = [await enqueue(store, at_, concurrency_key=KEY, idempotency_key="x") for at_ in (1, 2)]
         assert first == again
@@ -167,20 +167,20 @@ class ConcurrencyLimits:
         mixed = await store.runs.enqueue(NAMESPACE, runs, "ada", now=later(4))
         assert [(await read(store, run_id)).status for run_id in mixed] == ["queued", "waiting", "waiting"]
 
-    async def test_a_run_keeps_its_place_until_it_is_final(self, store: Store) -> None:
+    async def test_run_holds_its_slot_until_it_is_final(self, store: Store) -> None:
         first, second = await enqueue(store, concurrency_key=KEY), await enqueue(store, 1, concurrency_key=KEY)
         assert (await finish(store, await start(store, 2), 3, "queued", failures=1, delay=60)).released == 0
         assert (await read(store, second)).status == "waiting"
         await finish(store, await start(store, 70), 71, "failed")
         assert ((await read(store, first)).status, (await read(store, second)).status) == ("failed", "queued")
 
-    async def test_cancelling_gives_the_place_to_the_next(self, store: Store) -> None:
+    async def test_cancel_gives_the_slot_to_the_next_run(self, store: Store) -> None:
         ids = [await enqueue(store, at_, concurrency_key=KEY) for at_ in range(4)]
         await store.runs.cancel(ids[2], "ada", now=later(5))
         await store.runs.cancel(ids[0], "ada", now=later(6))
         assert [(await read(store, run_id)).status for run_id in ids] == ["cancelled", "queued", "cancelled", "waiting"]
 
-    async def test_a_lost_worker_keeps_its_place_until_the_run_is_given_up(self, store: Store) -> None:
+    async def test_run_of_a_lost_worker_holds_its_slot_until_it_fails(self, store: Store) -> None:
         first = await enqueue(store, concurrency_key=KEY, crash_limit=1)
         second = await enqueue(store, concurrency_key=KEY)
         await start(store, 1, lease=10)
@@ -190,7 +190,7 @@ class ConcurrencyLimits:
         rescued = await store.leases.rescue(now=later(40))
         assert (list(rescued.failed), list(rescued.released)) == ([first], [second])
 
-    async def test_a_misfire_gives_its_place_up(self, store: Store) -> None:
+    async def test_misfire_releases_its_slot(self, store: Store) -> None:
         await enqueue(store, concurrency_key=KEY, start_within=5)
         second = await enqueue(store, concurrency_key=KEY)
         rescued = await store.leases.rescue(now=later(10))
@@ -228,7 +228,7 @@ class ConcurrencyLimits:
         assert await statuses(store, "mine") == ["running", "waiting"]
         assert (await finish(store, mine, 122)).released == 1
 
-    async def test_nobody_passes_the_oldest_of_its_schedule(self, store: Store) -> None:
+    async def test_oldest_waiting_run_of_a_schedule_goes_first(self, store: Store) -> None:
         await create(store, concurrency_key="tenant:{tenant}", payload={"tenant": "a"})
         blocker = await enqueue(store, concurrency_key="tenant:a")
         await change(store, Trigger(actor="ada"), 1)
@@ -261,13 +261,13 @@ class ConcurrencyLimits:
         assert await statuses(store) == ["waiting"]
         assert await ranges(store) == [("overlap", 120, 120, 1)]
 
-    async def test_a_replaced_run_gives_its_place_to_its_successor(self, store: Store) -> None:
+    async def test_replaced_run_gives_its_slot_to_its_successor(self, store: Store) -> None:
         await create(store, overlap="replace", concurrency_key=KEY)
         await plan(store, 60)
         await plan(store, 120)
         assert await statuses(store) == ["cancelled", "queued"]
 
-    async def test_catching_up_leaves_places_to_others(self, store: Store) -> None:
+    async def test_catch_up_leaves_slots_to_others(self, store: Store) -> None:
         await limit(store, 2)
         await create(store, "many", SECOND, catch_up="all", concurrency_key=KEY)
         await plan_all(store, 60)
@@ -277,7 +277,7 @@ class ConcurrencyLimits:
         assert (await statuses(store, "many")).count("queued") == 1
 
     @needs("backfills")
-    async def test_a_backfill_waits_for_places_behind_others(self, store: Store) -> None:
+    async def test_backfill_waits_for_slots_after_other_runs(self, store: Store) -> None:
         await create(store, overlap="allow", concurrency_key=KEY)
         blocker = await enqueue(store, concurrency_key=KEY)
         schedule = await get(store)
@@ -294,7 +294,7 @@ class ConcurrencyLimits:
         assert await statuses(store) == ["queued"] * 3 + ["waiting"] + ["succeeded"]
 
     @needs("backfills")
-    async def test_cancelling_a_backfill_lets_others_go(self, store: Store) -> None:
+    async def test_cancelling_a_backfill_releases_other_runs(self, store: Store) -> None:
         await create(store, concurrency_key=KEY)
         await change(store, Pause(actor="ada"), 1)
         await change(store, Resume(actor="ada"), 301)
@@ -306,7 +306,7 @@ class ConcurrencyLimits:
         await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", now=later(304))
         assert (await read(store, waiting)).status == "queued"
 
-    async def test_deleting_with_its_runs_lets_others_go(self, store: Store) -> None:
+    async def test_delete_with_runs_releases_other_runs(self, store: Store) -> None:
         await create(store, "a", concurrency_key=KEY)
         await change(store, Trigger(actor="ada"), 1, name="a")
         waiting = await enqueue(store, 2, concurrency_key=KEY)
@@ -327,8 +327,8 @@ class ConcurrencyLimits:
         await change(store, command, 1)
         assert await statuses(store) == ["waiting"]
 
-    async def test_ten_schedules_share_three_places(self, store: Store, other: Store) -> None:
-        """Several claimers, planners and a rescuer at once: never a fourth, and nobody is left behind."""
+    async def test_ten_schedules_share_three_slots(self, store: Store, other: Store) -> None:
+        """Several claimers, planners and a rescuer at once: never four runs, and no run is forgotten."""
         await limit(store, 3)
         for number in range(10):
             policy = ("queue", "allow", "replace")[number % 3]
@@ -362,7 +362,7 @@ class ConcurrencyLimits:
         counts = await all_statuses(store)
         assert (counts["waiting"], counts["queued"], counts["running"]) == (0, 0, 0)
 
-    async def test_a_place_given_up_while_another_comes_is_not_lost(self, store: Store, other: Store) -> None:
+    async def test_slot_released_during_an_enqueue_is_not_lost(self, store: Store, other: Store) -> None:
         for number in range(15):
             key = f"k{number}"
             await enqueue(store, number, concurrency_key=key)

@@ -95,7 +95,7 @@ class CustomTriggers:
         assert late.covers is not None
         assert late.covers.count == 58
 
-    async def test_a_process_that_does_not_know_it_leaves_it_alone(self, store: Store) -> None:
+    async def test_process_without_the_trigger_ignores_the_schedule(self, store: Store) -> None:
         await create(store, "known", MINUTE)
         await create(store, "alone", step(seconds=60))
         await create(store, "union", any_of(cron("0 0 * * *"), step(seconds=60)))
@@ -136,9 +136,13 @@ class CustomTriggers:
 
     @pytest.mark.parametrize(
         "how, text",
-        [("raise", "raised LookupError: no table of tides"), ("stuck", "does not advance"), ("naive", "with a zone")],
+        [
+            ("raise", "raised LookupError: no table of tides"),
+            ("stuck", "does not advance"),
+            ("naive", "with a time zone"),
+        ],
     )
-    async def test_one_that_misbehaves_is_parked_alone(self, store: Store, how: str, text: str) -> None:
+    async def test_misbehaving_trigger_parks_only_its_schedule(self, store: Store, how: str, text: str) -> None:
         for name in ("before", "wild", "zero"):
             await create(store, name, step(seconds=60) if name == "wild" else MINUTE)
         with misbehaving(how):

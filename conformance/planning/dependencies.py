@@ -66,7 +66,7 @@ class Dependencies:
     """One schedule after another."""
 
     @pytest.mark.parametrize("at_, runs", [(29, False), (30, True), (31, True), (60, True)])
-    async def test_a_success_counts_for_so_long(self, store: Store, at_: int, runs: bool) -> None:
+    async def test_success_counts_within_its_period(self, store: Store, at_: int, runs: bool) -> None:
         await create_load(store)
         await create(store, depends_on=WITHIN)
         await end_run(store, at_)
@@ -74,7 +74,7 @@ class Dependencies:
         assert await statuses(store) == ["queued"] * runs
         assert await ranges(store) == [("dependency", 60, 60, 1)] * (not runs)
 
-    async def test_a_success_just_before_the_second_does_not(self, store: Store) -> None:
+    async def test_success_before_the_period_does_not_count(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WITHIN)
         await end_run(store, 29.999)
@@ -100,7 +100,7 @@ class Dependencies:
         await plan(store, 60)
         assert await ranges(store) == [("dependency", 60, 60, 1)]
 
-    async def test_a_success_before_somebody_depended_on_it_counts(self, store: Store) -> None:
+    async def test_success_before_the_dependency_was_added_counts(self, store: Store) -> None:
         await create_load(store)
         await end_run(store, 40)
         await end_run(store, 50, status="failed")
@@ -111,7 +111,7 @@ class Dependencies:
         await plan(store, 60)
         assert await statuses(store) == ["queued"]
 
-    async def test_ticks_of_an_outage_are_judged_each_by_its_own_time(self, store: Store) -> None:
+    async def test_ticks_of_an_outage_are_checked_at_their_own_due_at(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=(after("load", within=100),), catch_up="all")
         await end_run(store, 30)
@@ -119,7 +119,7 @@ class Dependencies:
         assert [tick for tick, *_ in await ticks(store)] == [60, 120]
         assert await ranges(store) == [("dependency", 180, 300, 3)]
 
-    async def test_a_run_waits_and_the_success_lets_it_go(self, store: Store) -> None:
+    async def test_waiting_run_is_released_by_the_success(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING)
         await plan(store, 60)
@@ -184,21 +184,21 @@ class Dependencies:
         [run] = await runs_of(store)
         assert (list(rescued.unmet), run.error, rescued.next_at) == ([run.id], "waited for clean", None)
 
-    async def test_one_that_is_not_waited_for_skips_at_once(self, store: Store) -> None:
+    async def test_dependency_without_wait_skips_at_once(self, store: Store) -> None:
         for name in ("load", "clean"):
             await create_load(store, name)
         await create(store, depends_on=(*WAITING, after("clean", within=600)))
         await plan(store, 60)
         assert [(skip.reason, skip.note) for skip in await skips_of(store)] == [("dependency", "clean")]
 
-    async def test_many_wait_for_one(self, store: Store) -> None:
+    async def test_many_schedules_wait_for_one(self, store: Store) -> None:
         await create_load(store)
         for number in range(5):
             await create(store, f"s{number}", depends_on=WAITING)
         await plan(store, 60)
         assert (await end_run(store, 70)).released == 5
 
-    async def test_what_waits_is_active_for_the_next_tick(self, store: Store) -> None:
+    async def test_waiting_run_is_active_for_the_next_tick(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING)
         await plan(store, 60)
@@ -215,7 +215,7 @@ class Dependencies:
         assert await ticks(store) == [(60, "schedule", "waiting")]
         assert await ranges(store) == [("overlap", 120, 120, 1)]
 
-    async def test_a_newer_tick_replaces_one_that_waits_and_stops_nobody(self, store: Store) -> None:
+    async def test_newer_tick_replaces_a_waiting_run_and_stops_no_run(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING, overlap="replace")
         await end_run(store, 59)
@@ -279,7 +279,7 @@ class Dependencies:
         await plan(store, 60)
         assert (await finish(store, await start(store, 61, tasks=("load",)), 62)).released == 1
 
-    async def test_a_person_cancels_one_that_waits(self, store: Store) -> None:
+    async def test_waiting_run_can_be_cancelled(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING)
         await plan(store, 60)
@@ -288,7 +288,7 @@ class Dependencies:
         assert (await end_run(store, 70)).released == 0
         assert await statuses(store) == ["cancelled"]
 
-    async def test_pausing_cancels_what_waits_only_if_asked_to(self, store: Store) -> None:
+    async def test_pause_cancels_waiting_runs_only_with_cancel_runs(self, store: Store) -> None:
         await create_load(store)
         for name in ("a", "b"):
             await create(store, name, depends_on=WAITING)
@@ -308,7 +308,7 @@ class Dependencies:
         assert (await end_run(store, 70)).released == 1
         assert await statuses(store) == ["queued"]
 
-    async def test_an_edit_first_decides_what_is_due(self, store: Store) -> None:
+    async def test_edit_first_decides_due_ticks(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING)
         await create(store, "strict", depends_on=WITHIN)
@@ -317,7 +317,7 @@ class Dependencies:
         assert [(run.waiting_for_dependency, run.revision) for run in await runs_of(store)] == [(True, 1)]
         assert [(skip.reason, skip.revision) for skip in await skips_of(store, "strict")] == [("dependency", 1)]
 
-    async def test_a_moved_tick_is_judged_by_when_it_is_due(self, store: Store) -> None:
+    async def test_dependency_of_a_moved_tick_is_checked_at_due_at(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WITHIN)
         await end_run(store, 5)
@@ -327,10 +327,10 @@ class Dependencies:
 
     async def test_namespaces_do_not_meet(self, store: Store) -> None:
         await create(store, "load", RARELY, namespace="elsewhere")
-        with pytest.raises(DefinitionError, match="there is no schedule 'load'; create it first"):
+        with pytest.raises(DefinitionError, match=r"there is no schedule 'load'\. Create it first"):
             await create(store, depends_on=WITHIN)
 
-    async def test_nobody_depends_on_what_is_not_there(self, store: Store) -> None:
+    async def test_dependency_on_a_missing_schedule_is_refused(self, store: Store) -> None:
         await create_load(store)
         await change(store, Delete(actor="ada"), 1, name="load")
         with pytest.raises(DefinitionError, match="there is no schedule 'load'"):
@@ -340,22 +340,22 @@ class Dependencies:
             await change(store, Update(actor="ada", fields={"depends_on": [{"after": "lode", "within": 5}]}), 4)
         assert (await get(store)).revision == 1
 
-    async def test_nobody_waits_for_itself(self, store: Store) -> None:
+    async def test_dependency_cycle_is_refused(self, store: Store) -> None:
         needs = Update(actor="ada", fields={"depends_on": [{"after": "c", "within": 5}]})
-        with pytest.raises(DefinitionError, match="'a' would wait for itself: a → a;"):
+        with pytest.raises(DefinitionError, match="'a' would depend on itself: a → a"):
             await create(store, "a", depends_on=(After("a", 5),))
         await create(store, "a")
         await create(store, "c")
-        with pytest.raises(DefinitionError, match="'c' would wait for itself: c → c;"):
+        with pytest.raises(DefinitionError, match="'c' would depend on itself: c → c;"):
             await change(store, needs, 1, name="c")
         await create(store, "b", depends_on=(After("a", 5),))
         await change(store, Update(actor="ada", fields={"depends_on": [{"after": "b", "within": 5}]}), 2, name="c")
-        with pytest.raises(DefinitionError, match="'a' would wait for itself: a → c → b → a; take one of these"):
+        with pytest.raises(DefinitionError, match=r"'a' would depend on itself: a → c → b → a\. Take one of these"):
             await change(store, needs, 3, name="a")
         # A diamond is no circle.
         await create(store, "d", depends_on=(After("a", 5), After("b", 5), After("c", 5)))
 
-    async def test_two_edits_at_once_make_no_circle(self, store: Store, other: Store) -> None:
+    async def test_concurrent_edits_create_no_cycle(self, store: Store, other: Store) -> None:
         for number in range(5):
             one, two = f"a{number}", f"b{number}"
             await create(store, one)
@@ -368,11 +368,11 @@ class Dependencies:
             [refused] = [answer for answer in answers if isinstance(answer, BaseException)]
             assert isinstance(refused, DefinitionError)
 
-    async def test_what_others_depend_on_is_not_deleted(self, store: Store) -> None:
+    async def test_schedule_with_dependents_is_not_deleted(self, store: Store) -> None:
         await create_load(store)
         for name in ("b", "a"):
             await create(store, name, depends_on=WITHIN)
-        with pytest.raises(ConflictError, match="'load' cannot be deleted: a, b depend on it; take it out"):
+        with pytest.raises(ConflictError, match=r"'load' cannot be deleted: a, b depend on it\. Remove it"):
             await change(store, Delete(actor="ada"), 1, name="load")
         await change(store, Delete(actor="ada"), 2, name="a")
         with pytest.raises(ConflictError, match="'load' cannot be deleted: b depends on it"):
@@ -393,7 +393,7 @@ class Dependencies:
             [refused] = [answer for answer in answers if isinstance(answer, BaseException)]
             assert isinstance(refused, DefinitionError | ConflictError)
 
-    async def test_plain_sql_may_name_what_is_not_there(self, store: Store, plain: Plain) -> None:
+    async def test_sql_dependency_on_a_missing_schedule(self, store: Store, plain: Plain) -> None:
         definition = encode_definition(define(depends_on=(After("load", 30, 90),)))
         await plain.insert(NAMESPACE, NAME, definition)
         await plan_all(store, 0)
@@ -410,7 +410,7 @@ class Dependencies:
         assert changed.schedule.definition is not None
         assert changed.schedule.definition.retries == 2
 
-    async def test_plain_sql_may_write_nonsense(self, store: Store, plain: Plain) -> None:
+    async def test_invalid_sql_dependency_is_parked(self, store: Store, plain: Plain) -> None:
         good = encode_definition(define())
         for name, value in (("a", "load"), ("b", ["load"]), ("c", [{"after": "load"}]), ("d", {"after": 1})):
             await plain.insert(NAMESPACE, name, {**good, "depends_on": value})
@@ -423,7 +423,7 @@ class Dependencies:
         with pytest.raises(ConflictError, match="c, clock depend on it"):
             await change(store, Delete(actor="ada"), 70, name="load")
 
-    async def test_what_is_depended_on_again_is_noted_again(self, store: Store) -> None:
+    async def test_success_is_recorded_again_for_a_new_dependent(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WITHIN)
         await change(store, Update(actor="ada", fields={}, unset=frozenset({"depends_on"})), 1)
@@ -433,7 +433,7 @@ class Dependencies:
         await plan(store, 60)
         assert await statuses(store) == ["queued"]
 
-    async def test_no_success_is_missed_by_who_is_planned_at_that_moment(self, store: Store, other: Store) -> None:
+    async def test_success_during_planning_is_not_missed(self, store: Store, other: Store) -> None:
         await create_load(store)
         for number in range(10):
             await create(store, f"s{number}", depends_on=(after("load", within=0, wait=10_000),), overlap="replace")

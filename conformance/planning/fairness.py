@@ -1,4 +1,4 @@
-"""Fairness: a mountain of runs of one schedule or task does not keep the others of its queue waiting."""
+"""Fairness: a burst of runs of one schedule or task does not starve the others in its queue."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HOUR = 3_600
 
 
 async def serve(store: Store, at: float, claims: int, slots: int = 4) -> list[ClaimedRun]:
-    """What a worker with so many slots begins in so many claims, each of which ends before the next."""
+    """The runs that a worker starts in consecutive claims, each of which ends before the next."""
     begun: list[ClaimedRun] = []
     for _ in range(claims):
         found = (await claim(store, at, slots)).runs
@@ -46,7 +46,7 @@ async def serve(store: Store, at: float, claims: int, slots: int = 4) -> list[Cl
 
 
 async def others(store: Store, count: int, at: float) -> set[str | None]:
-    """So many schedules, each with one run."""
+    """Schedules with one run each."""
     names = [f"other{number}" for number in range(count)]
     for name in names:
         await create(store, name, at=at)
@@ -57,7 +57,7 @@ async def others(store: Store, count: int, at: float) -> set[str | None]:
 class Fairness:
     """In which order runs of many schedules in one queue begin."""
 
-    async def test_a_thousand_late_ticks_let_others_pass(self, store: Store) -> None:
+    async def test_late_ticks_yield_to_other_schedules(self, store: Store) -> None:
         await create(store, "many", SECOND, overlap="allow", catch_up="all", catch_up_limit=1_000)
         await plan_all(store, 1_000)
         names = await others(store, 20, 1_001)
@@ -70,7 +70,7 @@ class Fairness:
         assert [run.scheduled_for for run in mine] == sorted(run.scheduled_for for run in mine if run.scheduled_for)
         assert Counter(await statuses(store, "many")) == {"succeeded": 1_000}
 
-    async def test_so_do_those_that_a_person_triggers(self, store: Store) -> None:
+    async def test_triggered_runs_yield_to_other_schedules(self, store: Store) -> None:
         await create(store, "many", overlap="allow")
         for second in range(30):
             await change(store, Trigger(actor="ada"), second, name="many")
@@ -81,7 +81,7 @@ class Fairness:
         assert Counter(await statuses(store, "many")) == {"succeeded": 30}
 
     @needs("backfills")
-    async def test_so_does_a_backfill(self, store: Store) -> None:
+    async def test_backfill_yields_to_other_schedules(self, store: Store) -> None:
         await create(store, "many", SECOND, overlap="allow")
         await change(store, Pause(actor="ada"), 0.5, name="many")
         await change(store, Resume(actor="ada"), 100.5, name="many")
@@ -95,7 +95,7 @@ class Fairness:
         assert sum(origin == "backfill" for _, origin, _ in await ticks(store, "many")) == 100
 
     @needs("limits")
-    async def test_so_do_those_that_are_released_together(self, store: Store) -> None:
+    async def test_runs_released_together_yield_to_other_schedules(self, store: Store) -> None:
         await create(store, "many", overlap="allow", concurrency_key=KEY)
         await create(store, "other")
         for second in range(20):
@@ -104,7 +104,7 @@ class Fairness:
         await change(store, Trigger(actor="ada"), 31, name="other")
         assert "other" in [run.schedule for run in await serve(store, 32, 1)]
 
-    async def test_the_next_of_a_schedule_comes_at_the_back_of_the_line(self, store: Store) -> None:
+    async def test_next_run_of_a_schedule_is_queued_last(self, store: Store) -> None:
         for name in "abc":
             await create(store, name)
         for name in "aaabbbccc":
@@ -112,7 +112,7 @@ class Fairness:
         begun = [run.schedule for at in range(2, 11) for run in await serve(store, at, 1, slots=1)]
         assert "".join(map(str, begun)) == "abcabcabc"
 
-    async def test_a_tick_on_time_does_not_pass_its_own(self, store: Store) -> None:
+    async def test_punctual_tick_does_not_pass_earlier_runs_of_its_schedule(self, store: Store) -> None:
         await create(store, "many", overlap="allow", catch_up="all")
         await plan_all(store, HOUR + 30)
         await plan(store, HOUR + 60)
@@ -128,7 +128,7 @@ class Fairness:
         await plan(store, 6 * HOUR)
         assert (await ticks(store, "many"))[-1][2] == "queued"
 
-    async def test_nobody_is_passed_over_for_ever(self, store: Store) -> None:
+    async def test_every_run_starts_eventually(self, store: Store) -> None:
         await create(store, "many", overlap="allow")
         for _ in range(5):
             await change(store, Trigger(actor="ada"), 1, name="many")
@@ -144,7 +144,7 @@ class Fairness:
             assert [run.schedule for run in await serve(store, now, 1, slots=1)] == ["many"]
         assert await statuses(store, "many") == ["succeeded"] * 5
 
-    async def test_a_run_knows_until_when_others_may_pass_it(self, store: Store) -> None:
+    async def test_run_shows_the_end_of_its_deferral(self, store: Store) -> None:
         await create(store, "many", overlap="allow")
         for _ in range(3):
             await change(store, Trigger(actor="ada"), 1, name="many")
@@ -162,21 +162,21 @@ class Fairness:
             RateLimit(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
         )
 
-    async def test_what_matters_more_waits_for_nobody(self, store: Store) -> None:
+    async def test_higher_priority_is_not_deferred(self, store: Store) -> None:
         await create(store, "many", overlap="allow", priority=1)
         for _ in range(8):
             await change(store, Trigger(actor="ada"), 1, name="many")
         await others(store, 4, 2)
         assert {run.schedule for run in await serve(store, 3, 2)} == {"many"}
 
-    async def test_two_mountains_share(self, store: Store) -> None:
+    async def test_two_bursts_share_the_queue(self, store: Store) -> None:
         for name in ("one", "two"):
             await create(store, name, overlap="allow")
             for _ in range(8):
                 await change(store, Trigger(actor="ada"), 1, name=name)
         assert Counter(run.schedule for run in await serve(store, 2, 2)) == {"one": 4, "two": 4}
 
-    async def test_another_attempt_is_made_also_of_one_behind_the_line(self, store: Store) -> None:
+    async def test_deferred_run_is_retried(self, store: Store) -> None:
         await create(store, "many", overlap="allow")
         for _ in range(3):
             await change(store, Trigger(actor="ada"), 1, name="many")

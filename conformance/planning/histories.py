@@ -1,4 +1,4 @@
-"""Long random histories: whatever happens in whatever order, each tick is decided once and nobody waits in vain."""
+"""Long random histories: in any order of events, each tick is decided once and no run waits forever."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class History:
         self.trace: list[Any] = []
 
     async def play(self, steps: int = 50) -> None:
-        """Create the schedules, then do one thing after the other and look after each that all is well."""
+        """Create the schedules, then apply the actions one by one and check the promises after each."""
         for number, overlap in enumerate(OVERLAPS):
             # A priority each, so that claims come in one order on every store.
             self.policies[overlap] = {
@@ -122,7 +122,7 @@ class History:
             assert going == maximum or "waiting" not in active, (name, active, self.trace)
 
     def check_dependencies(self, name: str, run: RunRecord) -> None:
-        """What runs or may run has what it needs, and what waits for another schedule does not."""
+        """Dependencies of started runs are met, and those of waiting runs are not."""
         if run.origin not in TICK_ORIGINS or run.status == "cancelled":
             return
         needs = [(each, since(run.due_at) or 0) for each in self.policies[name]["depends_on"]]

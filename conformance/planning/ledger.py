@@ -28,7 +28,7 @@ from tickbird.store.protocol.store import Store
 
 
 class Ledger:
-    """Skips, their extension, and what `decisions` shows of a range."""
+    """Skips, their extension, and the decisions of a range."""
 
     async def test_a_skip_extends_the_row_before_it(self, store: Store) -> None:
         await create(store)
@@ -89,7 +89,7 @@ class Ledger:
         assert await ranges(store) == [("misfire", 60, 60, 1), ("misfire", 180, 180, 1)]
         assert await ticks(store) == [(120, "schedule", "queued")]
 
-    async def test_decisions_show_what_touches_the_range(self, store: Store) -> None:
+    async def test_decisions_include_ranges_that_overlap(self, store: Store) -> None:
         schedule = await create(store, overlap="allow")
         for at_ in (60, 120, 210, 240):
             await plan(store, at_)
@@ -168,7 +168,7 @@ class Ledger:
         await store.runs.prune(older_than=0, keep=1, now=later(10_001))
         assert (await store.ledger.page(schedule.id, later(0), later(0), later(1))).pruned_until == page.pruned_until
 
-    async def test_what_happened_lately(self, store: Store) -> None:
+    async def test_recent_outcomes(self, store: Store) -> None:
         await create(store)
         for at_ in (60, 120, 180):
             await plan(store, at_)

@@ -1,4 +1,4 @@
-"""Ticks that nobody planned in time: each catch-up policy, and ranges far too long to walk."""
+"""Ticks that were not planned in time: each catch-up policy, and ranges too long to enumerate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tickbird.store.protocol.store import Store
 
 
 class Outages:
-    """Catch-up: exactly the runs that the policy asks for, and a skip for every other tick."""
+    """Catch-up: exactly the runs of the policy, and a skip for every other tick."""
 
     async def test_catch_up_one_runs_once_for_the_oldest(self, store: Store) -> None:
         await create(store)
@@ -91,13 +91,13 @@ class Outages:
             assert (since(run.scheduled_for), run.origin, run.covers) == (60, "catch_up", None)
             assert await ranges(store) == []
 
-    async def test_late_and_on_time_in_one_look(self, store: Store) -> None:
+    async def test_late_and_punctual_ticks_in_one_pass(self, store: Store) -> None:
         await create(store, overlap="allow")
         await plan_all(store, 305)
         assert await ticks(store) == [(60, "catch_up", "queued"), (300, "schedule", "queued")]
         assert await ranges(store) == [("coalesced", 120, 240, 3)]
 
-    async def test_on_time_tick_stands_behind_the_caught_up_run(self, store: Store) -> None:
+    async def test_punctual_tick_is_blocked_by_the_catch_up_run(self, store: Store) -> None:
         await create(store)
         await plan_all(store, 305)
         [run] = await runs_of(store)
@@ -109,7 +109,7 @@ class Outages:
             ("overlap", 1, run.id),
         ]
 
-    async def test_late_ticks_behind_an_active_run_are_overlap(self, store: Store) -> None:
+    async def test_late_ticks_with_an_active_run_are_overlap_skips(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         [run] = await runs_of(store)
@@ -157,7 +157,7 @@ class Outages:
         assert runs + sum(count for _, _, _, count in expected) == YEAR
         assert await looks_next(store) == YEAR + 1
 
-    async def test_a_year_behind_one_active_run_is_one_row(self, store: Store) -> None:
+    async def test_a_year_of_ticks_with_one_active_run_is_one_skip(self, store: Store) -> None:
         await create(store, NAME, SECOND)
         await plan(store, 1)
         for at_ in (2, 3, 1000, YEAR):
@@ -170,14 +170,14 @@ class Outages:
         assert [tick for tick, _, _ in await ticks(store)] == list(range(1, 2_501))
         assert (await get(store)).cursor.runs_planned == 2_500
 
-    async def test_a_loaded_schedule_does_not_hold_up_the_others(self, store: Store) -> None:
+    async def test_backlogged_schedule_does_not_delay_others(self, store: Store) -> None:
         await create(store, "mountain", SECOND, catch_up="all", catch_up_limit=10_000, overlap="allow")
         await create(store, "small")
         planned = await plan(store, 5_000)
         assert planned.schedules == 2
         assert len(await runs_of(store, "small")) == 1
 
-    async def test_an_edit_first_decides_a_whole_mountain(self, store: Store) -> None:
+    async def test_edit_first_decides_a_whole_backlog(self, store: Store) -> None:
         await create(store, NAME, SECOND, catch_up="all", catch_up_limit=10_000, overlap="allow", grace=0)
         await change(store, Update(actor="ada", fields={"trigger": {"every": {"days": 1}}}), 2_500)
         runs = await runs_of(store)

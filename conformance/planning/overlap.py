@@ -1,4 +1,4 @@
-"""Overlap: who runs, who waits, who is skipped or replaced, and who is let go when room is made."""
+"""Overlap: which ticks run, wait, are skipped or replaced, and which runs are released."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tickbird.store.protocol.store import Store
 
 
 class Overlap:
-    """One run at a time, or three, by each policy."""
+    """Each policy with one and with three concurrent runs."""
 
     @pytest.mark.parametrize("maximum", [1, 3])
     async def test_overlap_skip(self, store: Store, maximum: int) -> None:
@@ -67,7 +67,7 @@ class Overlap:
         assert await statuses(store) == ["succeeded"] + ["queued"] * maximum + ["waiting"]
 
     @pytest.mark.parametrize("maximum", [1, 3])
-    async def test_overlap_replace_what_has_not_started(self, store: Store, maximum: int) -> None:
+    async def test_overlap_replace_cancels_runs_that_have_not_started(self, store: Store, maximum: int) -> None:
         await create(store, overlap="replace", max_concurrent=maximum)
         for number in range(1, maximum + 2):
             await plan(store, number * 60)
@@ -76,7 +76,7 @@ class Overlap:
         assert {(run.reason, run.finished_at) for run in runs[:maximum]} == {("replaced", later((maximum + 1) * 60))}
         assert await ranges(store) == []
 
-    async def test_overlap_replace_asks_the_running_one_to_stop(self, store: Store) -> None:
+    async def test_overlap_replace_stops_the_running_run(self, store: Store) -> None:
         await create(store, overlap="replace")
         await plan(store, 60)
         running = await start(store, 61)
@@ -118,7 +118,7 @@ class Overlap:
         await plan(store, 120)
         assert await ranges(store) == [("overlap", 120, 120, 1)]
 
-    async def test_a_tick_waits_behind_a_manual_run(self, store: Store) -> None:
+    async def test_tick_waits_for_a_manual_run(self, store: Store) -> None:
         await create(store)
         await change(store, Trigger(actor="ada"), 10)
         manual = await start(store, 11)
@@ -129,7 +129,7 @@ class Overlap:
         assert (await finish(store, manual, 62)).released == 1
         assert (await start(store, 62)).scheduled_for == later(60)
 
-    async def test_a_manual_run_waits_behind_a_tick(self, store: Store) -> None:
+    async def test_manual_run_waits_for_a_tick(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         tick = await start(store, 61)
@@ -150,7 +150,7 @@ class Overlap:
         done = await work_off(store, 121)
         assert [since(run.scheduled_for) for run in done] == [None, None, None, 60, 120]
 
-    async def test_one_place_lets_one_waiter_go(self, store: Store) -> None:
+    async def test_one_slot_releases_one_waiting_run(self, store: Store) -> None:
         await create(store, max_concurrent=2, catch_up="all")
         await plan_all(store, 330)
         assert await statuses(store) == ["queued"] * 2 + ["waiting"] * 3
@@ -162,14 +162,14 @@ class Overlap:
         assert finished.released == 2
         assert await statuses(store) == ["succeeded"] * 3 + ["queued"] * 2
 
-    async def test_another_attempt_lets_nobody_go(self, store: Store) -> None:
+    async def test_another_attempt_releases_no_run(self, store: Store) -> None:
         await create(store, overlap="queue")
         for at_ in (60, 120):
             await plan(store, at_)
         finished = await finish(store, await start(store, 121), 122, "queued", delay=60)
         assert (finished.released, await statuses(store)) == (0, ["queued", "waiting"])
 
-    async def test_cancelling_the_blocker_lets_the_waiter_go(self, store: Store) -> None:
+    async def test_cancelling_the_blocker_releases_the_waiting_run(self, store: Store) -> None:
         await create(store, overlap="queue")
         for at_ in (60, 120):
             await plan(store, at_)
@@ -178,7 +178,7 @@ class Overlap:
         assert await statuses(store) == ["cancelled", "queued"]
         assert (await start(store, 130)).id == second.id
 
-    async def test_cancelling_a_waiter_lets_nobody_go(self, store: Store) -> None:
+    async def test_cancelling_a_waiting_run_releases_no_run(self, store: Store) -> None:
         await create(store, catch_up="all")
         await plan_all(store, 210)
         _, second, _ = await runs_of(store)
@@ -186,7 +186,7 @@ class Overlap:
         assert cancelled.status == "cancelled"
         assert await statuses(store) == ["queued", "cancelled", "waiting"]
 
-    async def test_asking_a_running_blocker_lets_nobody_go_yet(self, store: Store) -> None:
+    async def test_cancel_request_of_a_running_blocker_releases_no_run_yet(self, store: Store) -> None:
         await create(store, overlap="queue")
         await plan(store, 60)
         running = await start(store, 61)
@@ -196,7 +196,7 @@ class Overlap:
         await finish(store, running, 131, "cancelled")
         assert await statuses(store) == ["cancelled", "queued"]
 
-    async def test_a_lost_blocker_that_failed_lets_the_waiter_go(self, store: Store) -> None:
+    async def test_failed_lost_blocker_releases_the_waiting_run(self, store: Store) -> None:
         await create(store, overlap="queue", on_crash="fail")
         await plan(store, 60)
         lost = await start(store, 61, lease=10)
@@ -206,7 +206,7 @@ class Overlap:
         assert (list(rescued.failed), list(rescued.released)) == ([lost.id], [waiter.id])
         assert waiter.status == "queued"
 
-    async def test_a_lost_blocker_that_is_tried_again_still_blocks(self, store: Store) -> None:
+    async def test_retried_lost_blocker_still_blocks(self, store: Store) -> None:
         await create(store, overlap="queue")
         await plan(store, 60)
         await start(store, 61, lease=10)
@@ -215,7 +215,7 @@ class Overlap:
         assert list(rescued.released) == []
         assert await statuses(store) == ["queued", "waiting"]
 
-    async def test_a_misfired_blocker_lets_the_waiter_go(self, store: Store) -> None:
+    async def test_misfired_blocker_releases_the_waiting_run(self, store: Store) -> None:
         await create(store, overlap="queue", start_within=90)
         for at_ in (60, 120):
             await plan(store, at_)
@@ -224,7 +224,7 @@ class Overlap:
         assert (list(rescued.misfired), first.reason) == ([first.id], "misfire")
         assert (first.status, second.status) == ("cancelled", "queued")
 
-    async def test_replacing_lets_a_manual_waiter_go(self, store: Store) -> None:
+    async def test_replace_releases_a_waiting_manual_run(self, store: Store) -> None:
         await create(store, overlap="replace")
         await plan(store, 60)
         await change(store, Trigger(actor="ada"), 70)
@@ -238,14 +238,14 @@ class Overlap:
         assert [since(run.scheduled_for) for run in await work_off(store, 121)] == [None, 120]
 
     @pytest.mark.parametrize("command", [Pause(actor="ada", cancel_runs=True), Delete(actor="ada", cancel_runs=True)])
-    async def test_cancelling_all_runs_lets_nobody_go(self, store: Store, command: Delete | Pause) -> None:
+    async def test_cancelling_all_runs_releases_no_run(self, store: Store, command: Delete | Pause) -> None:
         await create(store, catch_up="all")
         await plan_all(store, 210)
         await start(store, 211)
         await change(store, command, 215)
         assert await statuses(store) == ["running", "cancelled", "cancelled"]
 
-    async def test_caught_up_runs_wait_in_order_behind_a_running_one(self, store: Store) -> None:
+    async def test_catch_up_runs_wait_in_order_for_a_running_run(self, store: Store) -> None:
         await create(store, catch_up="all")
         await plan(store, 60)
         running = await start(store, 60)
@@ -266,7 +266,7 @@ class Overlap:
         assert await statuses(store, "a") == ["succeeded", "queued"]
         assert await statuses(store, "b") == ["running", "waiting"]
 
-    async def test_a_deleted_schedules_waiters_are_let_go(self, store: Store) -> None:
+    async def test_waiting_runs_of_a_deleted_schedule_are_released(self, store: Store) -> None:
         await create(store, overlap="queue")
         await plan(store, 60)
         running = await start(store, 61)

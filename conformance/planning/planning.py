@@ -40,7 +40,7 @@ def _hand_off(room: int) -> HandOff:
 
 
 class Planning:
-    """What becomes of ticks that are due."""
+    """Decisions about due ticks."""
 
     async def test_new_schedule_waits_for_its_first_tick(self, store: Store) -> None:
         schedule = await create(store, at=30)
@@ -103,7 +103,7 @@ class Planning:
         assert [run.schedule for run in (await claim(store, 60)).runs] == ["plain", "low"]
         assert not (await store.planning.plan_due(hand_off=_hand_off(0), now=later(120))).leased
 
-    async def test_what_is_late_or_must_wait_is_not_leased(self, store: Store) -> None:
+    async def test_late_or_waiting_runs_are_not_leased(self, store: Store) -> None:
         await create(store, "late")
         await create(store, "busy", overlap="queue")
         await store.planning.plan_due(hand_off=_hand_off(9), now=later(60))
@@ -239,7 +239,7 @@ class Planning:
         assert (await plan(store, 0)).next_at == later(60)
         assert (await plan(store, 60)).next_at == later(120)
 
-    async def test_nothing_is_planned_by_a_clock_that_shows_what_nobody_expects(self, store: Store) -> None:
+    async def test_unexpected_clock_plans_nothing(self, store: Store) -> None:
         schedule = await create(store)
         for low, high in ((0, 59.9), (60.1, 100)):
             planned = await store.planning.plan_due(expected=(later(low), later(high)), now=later(60))
@@ -312,7 +312,7 @@ class Planning:
         runs = await store.runs.list(NAMESPACE, limit=1_000)
         assert {(run.schedule, run.payload["n"]) for run in runs} == {(f"s{n}", n) for n in range(60)}
 
-    async def test_the_store_has_a_clock_of_its_own(self, store: Store) -> None:
+    async def test_store_has_its_own_clock(self, store: Store) -> None:
         now = await store.now()
         assert now.utcoffset() == timedelta(0)
         planned = await store.planning.plan_due()

@@ -56,7 +56,7 @@ class PrunedTicks:
         found = await backfill(store, 1, 300, 372, dry_run=True)
         assert (found.pruned, [since(tick) for tick in found.ticks]) == (3, [240, 300])
 
-    async def test_a_deleted_schedule_made_anew_does_not_run_pruned_ticks(self, store: Store) -> None:
+    async def test_recreated_schedule_does_not_run_pruned_ticks(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         await work_off(store, 60)
@@ -65,7 +65,7 @@ class PrunedTicks:
         await create(store, at=130)
         assert (await backfill(store, 1, 120, 140, dry_run=True)).pruned == 1
 
-    async def test_many_pruned_ticks_are_counted_and_not_looked_at(self, store: Store) -> None:
+    async def test_many_pruned_ticks_are_counted_but_not_examined(self, store: Store) -> None:
         await create(store, NAME, SECOND, exclude=exclude("sat", "sun"))
         await plan(store, 2 * YEAR)
         await work_off(store, 2 * YEAR)

@@ -1,4 +1,4 @@
-"""Many tasks and two store instances at once: everything happens exactly once, and nobody is left waiting."""
+"""Many tasks and two store instances at once: everything happens exactly once, and no run waits forever."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ async def race(*contenders: Coroutine[Any, Any, Any]) -> list[Any]:
 
 
 def won(answers: list[Any]) -> list[Any]:
-    """The answers of those who were not refused."""
+    """The results of the accepted calls."""
     return [answer for answer in answers if not isinstance(answer, ConflictError)]
 
 
 class Races:
-    """Planners, claimers, finishers and people against each other."""
+    """Concurrent planners, claimers, finishers and commands."""
 
     async def test_ten_planners_plan_each_tick_once(self, store: Store, other: Store) -> None:
         for number in range(200):
@@ -238,7 +238,7 @@ class Races:
         assert revisions == list(range(len(revisions), 0, -1))
         assert (await get(store)).revision == len(revisions)
 
-    async def test_work_made_by_another_wakes_us_up(self, store: Store, other: Store) -> None:
+    async def test_work_of_another_process_wakes_this_one(self, store: Store, other: Store) -> None:
         async with store.wakeups() as signals:
             await enqueue(other)
             async with asyncio.timeout(20):
@@ -247,7 +247,7 @@ class Races:
             async with asyncio.timeout(20):
                 await anext(signals)
 
-    async def test_what_one_instance_writes_another_reads(self, store: Store, other: Store) -> None:
+    async def test_writes_of_one_instance_are_visible_to_another(self, store: Store, other: Store) -> None:
         await create(store)
         await change(other, Update(actor="ada", fields={"priority": 4}), 5)
         await change(store, Update(actor="ada", fields={"payload": {"n": 1}}), 6)
@@ -271,7 +271,7 @@ class Races:
         assert len(runs) == len({run.schedule_id for run in runs}) == 30
         assert {since((await get(store, f"s{number}")).cursor.planned_until) for number in range(30)} == {60}
 
-    async def test_two_places_made_at_once_let_two_waiters_go(self, store: Store, other: Store) -> None:
+    async def test_two_slots_released_at_once_release_two_runs(self, store: Store, other: Store) -> None:
         for number in range(8):
             name = f"s{number}"
             await create(store, name, max_concurrent=2, catch_up="all")
@@ -303,7 +303,7 @@ class Races:
             assert (await statuses(store))[-1] == "queued", number
             assert (await read(store, running)).status == "succeeded"
 
-    async def test_closing_and_opening_again(self, store: Store, other: Store) -> None:
+    async def test_store_can_be_reopened(self, store: Store, other: Store) -> None:
         await create(store)
         if other is not store:
             for _ in range(2):

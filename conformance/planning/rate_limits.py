@@ -1,4 +1,4 @@
-"""Rates of queues: how many runs begin within how long, whoever claims them."""
+"""Rate limits of queues: the number of starts per period, for all workers together."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ async def rate(store: Store, text: str | None, at: float = 0, queue: str = MAIL)
 
 
 async def mails(store: Store, count: int, at: float = 0, **run: Any) -> list[int]:
-    """So many runs of the queue."""
+    """Enqueue runs in the queue."""
     new = NewRun(define().target, {}, **{"queue": MAIL, **run})
     return list(await store.runs.enqueue(NAMESPACE, [new] * count, "ada", now=later(at)))
 
 
 async def begin(store: Store, at: float, limit: int = 100, **options: Any) -> list[int]:
-    """The runs that begin when a worker claims so many of its queues."""
+    """The runs that a claim of these queues starts."""
     found = await claim(store, at, limit, **{"queues": BOTH, **options})
     return [run.id for run in found.runs]
 
 
 class RateLimits:
-    """What begins in a queue with a rate, and when."""
+    """Starts in a queue with a rate limit."""
 
-    async def test_no_more_begin_than_the_rate_says(self, store: Store) -> None:
+    async def test_starts_do_not_exceed_the_rate(self, store: Store) -> None:
         await rate(store, "3/min")
         ids = await mails(store, 8)
         assert await begin(store, 1) == ids[:3]
@@ -107,7 +107,7 @@ class RateLimits:
         [mail] = await mails(store, 1, -1)
         assert mail in [*await begin(store, 1, 2), *await begin(store, 1, 2)]
 
-    async def test_queues_and_namespaces_have_rates_of_their_own(self, store: Store) -> None:
+    async def test_queues_and_namespaces_have_separate_rates(self, store: Store) -> None:
         await rate(store, "1/min")
         await rate(store, "2/min", queue="calls")
         await mails(store, 3)
@@ -134,7 +134,7 @@ class RateLimits:
         assert await begin(store, 11) == []
         assert await begin(store, 61) == [run_id]
 
-    async def test_what_is_cancelled_before_it_began_counts_for_nothing(self, store: Store) -> None:
+    async def test_run_cancelled_before_its_start_does_not_count(self, store: Store) -> None:
         await rate(store, "1/min")
         first, second, third = await mails(store, 3)
         await store.runs.cancel(first, "ada", now=later(1))
@@ -150,7 +150,7 @@ class RateLimits:
         assert await begin(store, 60) == []
         assert await begin(store, 61) == ids[5:]
 
-    async def test_a_lower_rate_counts_what_has_begun(self, store: Store) -> None:
+    async def test_lower_rate_counts_earlier_starts(self, store: Store) -> None:
         await rate(store, "5/min")
         ids = await mails(store, 8)
         assert await begin(store, 1, 3) == ids[:3]
@@ -169,7 +169,7 @@ class RateLimits:
         [last, _] = await mails(store, 2, 4)
         assert await begin(store, 5) == [last]
 
-    async def test_what_is_planned_waits_for_its_turn(self, store: Store) -> None:
+    async def test_planned_run_waits_for_the_rate_limit(self, store: Store) -> None:
         await rate(store, "1/min")
         await create(store, queue=MAIL)
         worker = a_worker()
@@ -201,7 +201,7 @@ class RateLimits:
         )
         assert len(only.runs) == 2
 
-    async def test_only_what_a_worker_can_run_counts(self, store: Store) -> None:
+    async def test_only_claimable_runs_count(self, store: Store) -> None:
         await rate(store, "1/min")
         await mails(store, 1)
         other = await enqueue(store, task="other", queue=MAIL)
@@ -287,7 +287,7 @@ class RateLimits:
             ("ada", later(3), {"queue": MAIL, "before": "120/2h", "after": None}),
         ]
 
-    async def test_a_clock_that_is_set_back_holds_nothing_up_for_long(self, store: Store) -> None:
+    async def test_clock_set_back_delays_runs_only_briefly(self, store: Store) -> None:
         await rate(store, "1/min", 7_200)
         first, second = await mails(store, 2, -1)
         assert await begin(store, 7_200) == [first]

@@ -1,4 +1,4 @@
-"""Zone rules: the newest win once, cursors follow them, and who has others plans only what is in UTC."""
+"""Time zone data: the newest wins once, cursors follow it, and a process with other data plans only UTC."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Zones:
         assert planned.runs == 1
         assert len(await runs_of(store, "zoned")) == 1
 
-    async def test_an_edit_by_other_rules_plans_nothing_and_is_looked_at_again(self, store: Store) -> None:
+    async def test_edit_with_other_zone_data_plans_nothing_and_is_recomputed(self, store: Store) -> None:
         await create(store, "zoned", every(seconds=60, tz=ZONE))
         await store.zone_data.check(OLDER)
         await change(store, Update(actor="ada", fields={"retries": 1}), 90, name="zoned")
@@ -131,7 +131,7 @@ class Zones:
         assert (await plan(store, 9 * 3600 - 1)).runs == 0
 
     async def test_a_tick_no_longer_on_the_grid_is_not_fired(self, store: Store, other: Store, tmp_path: Path) -> None:
-        """Due by the old rules, and nobody has computed it anew yet: the planner does, and waits."""
+        """Due under the old data and not recomputed yet: the planner recomputes it and waits."""
         await create(store, trigger=cron("0 9 * * *", ZONE))
         with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
             await adopt(other, store)
@@ -141,7 +141,7 @@ class Zones:
         [run] = await runs_of(store)
         assert run.scheduled_for == later(9 * 3600)
 
-    async def test_what_has_run_by_the_old_rules_does_not_run_again(
+    async def test_tick_run_under_old_zone_data_does_not_run_again(
         self, store: Store, other: Store, tmp_path: Path
     ) -> None:
         """09:00 was at 08:00 UTC and ran; by the new rules it is at 09:00 UTC, which is a skip that day."""
@@ -158,7 +158,7 @@ class Zones:
             await plan(other, DAY + 9 * 3600)
         assert [run.scheduled_for for run in await runs_of(store)] == [later(8 * 3600), later(DAY + 9 * 3600)]
 
-    async def test_what_the_new_rules_put_into_the_past_is_late(
+    async def test_tick_moved_to_the_past_by_new_zone_data_is_late(
         self, store: Store, other: Store, tmp_path: Path
     ) -> None:
         await create(store, trigger=cron("0 9 * * *", ZONE))
@@ -169,7 +169,7 @@ class Zones:
         [run] = await runs_of(store)
         assert (run.scheduled_for, run.origin) == (later(7 * 3600), "catch_up")
 
-    async def test_what_a_person_moved_or_skipped_stays_so(self, store: Store, other: Store, tmp_path: Path) -> None:
+    async def test_overrides_survive_new_zone_data(self, store: Store, other: Store, tmp_path: Path) -> None:
         await create(store, "moved", cron("0 9 * * *", ZONE))
         await change(store, Reschedule(actor="ada", to=epoch(10 * 3600)), 0, name="moved")
         await create(store, "skipped", cron("0 9 * * *", ZONE))
@@ -195,7 +195,7 @@ class Zones:
         await store.zone_data.check(OLDER)
         assert (await plan(store, 120)).runs == 1
 
-    async def test_a_report_tells_the_generation(self, store: Store) -> None:
+    async def test_heartbeat_reports_the_zone_generation(self, store: Store) -> None:
         await store.zone_data.check(adopt=True)
         first = await store.workers.heartbeat(a_worker(), 30)
         await store.zone_data.check(NEWER, adopt=True)

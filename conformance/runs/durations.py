@@ -1,4 +1,4 @@
-"""How long runs took: of each schedule apart, by those that succeeded, and bounded."""
+"""Durations of successful runs by schedule, with limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tickbird.store.protocol.store import Store
 class Durations:
     """Lengths of runs."""
 
-    async def test_the_last_successful_runs_tell_how_long_they_take(self, store: Store) -> None:
+    async def test_durations_come_from_the_last_successful_runs(self, store: Store) -> None:
         await create(store, "a")
         await create(store, "b")
         for number, (seconds, status) in enumerate([(50, "failed"), (1, "succeeded"), (3, "succeeded"), (5, "failed")]):
@@ -24,7 +24,7 @@ class Durations:
         assert await store.statistics.read_durations("elsewhere", ["a"]) == {}
         assert await store.statistics.read_durations(NAMESPACE, []) == {}
 
-    async def test_only_the_newest_runs_are_looked_at(self, store: Store) -> None:
+    async def test_only_the_newest_runs_are_examined(self, store: Store) -> None:
         await create(store, "a")
         for number in range(MAX_MEASURED + 3):
             at = 60 * (number + 1)

@@ -1,4 +1,4 @@
-"""Held runs: what a long outage leaves waits for a person, and everything else goes on."""
+"""Held runs: late runs of a long outage wait for an operator, and everything else continues."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tickbird.store.protocol.store import Store
 
 
 async def outage(store: Store, minutes: int, *, hold_above: int | None = 2, **policies: Any) -> None:
-    """A schedule that nobody planned for so many minutes, except for its newest tick."""
+    """A schedule that was not planned for some minutes, except for its newest tick."""
     await create(store, catch_up="all", hold_above=hold_above, **policies)
     await plan_all(store, minutes * 60)
 
@@ -108,7 +108,7 @@ class HeldRuns:
         assert since(told.last) == 2_998
 
     @pytest.mark.parametrize("overlap", ["replace", "queue", "allow"])
-    async def test_held_beside_other_overlap_policies(self, store: Store, overlap: Any) -> None:
+    async def test_held_runs_with_other_overlap_policies(self, store: Store, overlap: Any) -> None:
         await create(store, catch_up="all", hold_above=1, overlap=overlap)
         await plan(store, 60)
         running = await start(store, 61)
@@ -159,7 +159,7 @@ class HeldRuns:
             timedelta(seconds=30 * place) for place in range(4)
         }
 
-    async def test_released_runs_wait_behind_the_active_one(self, store: Store) -> None:
+    async def test_released_runs_wait_for_the_active_run(self, store: Store) -> None:
         await outage(store, 5)
         running = await start(store, 301)
         await store.held.resolve(NAMESPACE, NAME, Release(actor="ada"), now=later(310))
@@ -216,13 +216,13 @@ class HeldRuns:
     async def test_nothing_is_held(self, store: Store) -> None:
         await create(store)
         for decision in (Release(actor="ada"), Drop(actor="ada")):
-            with pytest.raises(ConflictError, match="no run of schedule 'clock' is held; `tickbird held`"):
+            with pytest.raises(ConflictError, match=r"no run of schedule 'clock' is held\. `tickbird held`"):
                 await store.held.resolve(NAMESPACE, NAME, decision)
             with pytest.raises(NotFoundError, match="there is no schedule 'nothing'"):
                 await store.held.resolve(NAMESPACE, "nothing", decision)
 
     @pytest.mark.parametrize("options", [{"count": 0}, {"count": True}, {"per_minute": 0}, {"per_minute": 1.5}])
-    async def test_a_release_that_makes_no_sense(self, options: dict[str, Any]) -> None:
+    async def test_invalid_release_is_refused(self, options: dict[str, Any]) -> None:
         [field] = options
         with pytest.raises(InvalidError, match=f"{field}: must be a whole number from 1"):
             Release(actor="ada", **options)

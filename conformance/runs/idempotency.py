@@ -1,4 +1,4 @@
-"""A key stands for one run: asking again finds it, asking for something else is refused."""
+"""An idempotency key belongs to one run: a repeated request returns it, another request is refused."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class IdempotencyKeys:
     async def test_runs_without_a_key_are_never_the_same(self, store: Store) -> None:
         assert await enqueue(store, 0) != await enqueue(store, 0)
 
-    async def test_a_key_still_stands_for_a_final_run(self, store: Store) -> None:
+    async def test_key_still_belongs_to_a_final_run(self, store: Store) -> None:
         first = await enqueue(store, 0, idempotency_key="k")
         await work_off(store, 1)
         assert await enqueue(store, 2, idempotency_key="k") == first
         assert (await read(store, first)).status == "succeeded"
 
-    async def test_each_namespace_has_keys_of_its_own(self, store: Store) -> None:
+    async def test_namespaces_have_separate_keys(self, store: Store) -> None:
         first = await enqueue(store, 0, idempotency_key="k")
         second = await enqueue(store, 0, idempotency_key="k", namespace="elsewhere")
         assert first != second
@@ -80,7 +80,7 @@ class IdempotencyKeys:
     async def test_another_task_or_payload_under_the_same_key_is_refused(self, store: Store) -> None:
         run_id = await enqueue(store, 0, payload={"n": 1}, idempotency_key="k")
         for other in ({"payload": {"n": 2}}, {"payload": {"n": True}}, {}, {"payload": {"n": 1}, "task": "rest"}):
-            with pytest.raises(ConflictError, match=f"'k' stands for run {run_id}"):
+            with pytest.raises(ConflictError, match=f"'k' belongs to run {run_id}"):
                 await enqueue(store, 1, idempotency_key="k", **other)
         assert len(await store.runs.list(NAMESPACE)) == 1
 
@@ -109,18 +109,18 @@ class IdempotencyKeys:
         assert len(await runs_of(store)) == 2
         assert [record.action for record in await store.ledger.list_audit(NAMESPACE)].count("trigger") == 2
 
-    async def test_a_trigger_of_something_else_under_a_key_is_refused(self, store: Store) -> None:
+    async def test_trigger_of_another_schedule_with_a_used_key_is_refused(self, store: Store) -> None:
         await create(store)
         await create(store, "other")
         run_id = await trigger(store, 1, "k", {"n": 1})
         loose = await enqueue(store, 1, idempotency_key="loose")
         with pytest.raises(ConflictError, match=f"run {run_id}, which has another payload"):
             await trigger(store, 2, "k")
-        with pytest.raises(ConflictError, match=f"run {run_id}, which belongs to something else"):
+        with pytest.raises(ConflictError, match=f"run {run_id}, which has another schedule"):
             await trigger(store, 2, "k", {"n": 1}, name="other")
-        with pytest.raises(ConflictError, match=f"run {loose}, which belongs to something else"):
+        with pytest.raises(ConflictError, match=f"run {loose}, which has another schedule"):
             await trigger(store, 2, "loose")
-        with pytest.raises(ConflictError, match=f"run {run_id}, which runs something else"):
+        with pytest.raises(ConflictError, match=f"run {run_id}, which has another target"):
             await enqueue(store, 2, payload={"n": 1}, idempotency_key="k")
         with pytest.raises(NotFoundError):
             await trigger(store, 2, "k", name="never-was")
@@ -134,7 +134,7 @@ class IdempotencyKeys:
         with pytest.raises(NotFoundError):
             await trigger(store, 3, "new")
 
-    async def test_a_run_with_a_key_is_kept_for_a_day(self, store: Store) -> None:
+    async def test_run_with_a_key_is_stored_for_a_day(self, store: Store) -> None:
         keyed = await enqueue(store, 0, idempotency_key="k")
         plain = await enqueue(store, 0)
         await work_off(store, 1)
@@ -151,7 +151,7 @@ class IdempotencyKeys:
         await prune(store, YEAR - 10, older_than=YEAR)
         assert await enqueue(store, YEAR - 5, idempotency_key="k") == keyed
 
-    async def test_many_who_ask_at_once_get_one_run(self, store: Store, other: Store) -> None:
+    async def test_concurrent_requests_with_a_key_get_one_run(self, store: Store, other: Store) -> None:
         await create(store)
         asked = [enqueue(each, 0, idempotency_key="k") for each in (store, other) * 10]
         assert len(set(await asyncio.gather(*asked))) == 1

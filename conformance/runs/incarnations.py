@@ -1,4 +1,4 @@
-"""A lease is of one incarnation of the store: what another one leased counts for nothing."""
+"""A lease belongs to one incarnation of the store; leases of another one are invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs say is kept with them, in order and once."""
+"""Logs of runs are stored in order, once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _line(run: int, number: int, text: str = "", *, attempt: int = 1, level: int
 class Logs:
     """Lines and progress."""
 
-    async def test_lines_are_given_back_in_order_and_as_they_were(self, store: Store) -> None:
+    async def test_lines_are_read_back_in_order(self, store: Store) -> None:
         one, other = await enqueue(store), await enqueue(store)
         lines = [_line(one, 1), _line(one, 2, 'äöü "quoted" \\ {a,b}\n\ttab', level=logging.ERROR), _line(one, 3)]
         again = _line(one, 1, "second try", attempt=2)
@@ -35,7 +35,7 @@ class Logs:
         assert not await store.logs.read(987_654_321)
 
     @needs("dashboard")
-    async def test_the_last_lines_are_given_back_in_order(self, store: Store) -> None:
+    async def test_last_lines_are_read_back_in_order(self, store: Store) -> None:
         run = await enqueue(store)
         lines = [_line(run, 1), _line(run, 2), _line(run, 3), _line(run, 1, attempt=2)]
         await store.logs.write(lines, [])
@@ -46,7 +46,7 @@ class Logs:
         assert list(await last(run, before=(1, 2))) == lines[:1]
         assert not await last(run, before=(1, 1))
 
-    async def test_what_is_sent_again_is_kept_once(self, store: Store) -> None:
+    async def test_repeated_lines_are_stored_once(self, store: Store) -> None:
         run = await enqueue(store)
         for _ in range(2):
             await store.logs.write([_line(run, 1), _line(run, 2)], [Progress(run, 1, later(1), 0.5)])

@@ -1,4 +1,4 @@
-"""Only what is final, old and not among the newest goes, and what was decided stays decided."""
+"""Pruning: only old final runs outside of the newest ones are deleted, and ticks stay decided."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def prune(store: Store, at: float, *, older_than: float = DAY, keep: int =
 class Prune:
     """By age, and by count per schedule."""
 
-    async def test_old_final_runs_go_with_all_that_is_theirs(self, store: Store) -> None:
+    async def test_old_final_runs_are_pruned_with_their_rows(self, store: Store) -> None:
         gone = await enqueue(store, 0, payload={"n": 1})
         await finish(store, await start(store, 1), 2, "queued")
         await finish(store, await start(store, 3), 4, "failed", error="no")
@@ -62,7 +62,7 @@ class Prune:
         await prune(store, 6 * DAY + 1)
         assert await store.runs.get(run.id) is None
 
-    async def test_what_is_not_final_stays(self, store: Store) -> None:
+    async def test_active_runs_are_not_pruned(self, store: Store) -> None:
         await create(store, catch_up="all")
         await plan_all(store, 330)
         await enqueue(store, 400, queue="unserved")
@@ -84,7 +84,7 @@ class Prune:
             assert [since(run.scheduled_for) for run in await runs_of(store, name)] == [300, 360]
         assert await store.runs.get(loose) is None
 
-    async def test_at_most_the_limit_goes_at_once_oldest_first(self, store: Store) -> None:
+    async def test_prune_deletes_at_most_the_limit_oldest_first(self, store: Store) -> None:
         ids = []
         for number in range(10):
             ids.append(await enqueue(store, number))

@@ -21,7 +21,7 @@ from tickbird.store.protocol.store import Store
 class Rescue:
     """Expired leases and missed deadlines."""
 
-    async def test_an_unexpired_lease_is_left_alone(self, store: Store) -> None:
+    async def test_unexpired_lease_is_not_rescued(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
         rescued = await store.leases.rescue(now=later(29.9))
@@ -42,7 +42,7 @@ class Rescue:
         assert (attempt.attempt, attempt.worker, attempt.outcome) == (1, "w1", "lost")
         assert (attempt.started_at, attempt.ended_at) == (later(0), later(31))
 
-    async def test_nothing_is_rescued_by_a_clock_that_shows_what_nobody_expects(self, store: Store) -> None:
+    async def test_unexpected_clock_rescues_nothing(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
         await enqueue(store, start_within=20)
@@ -99,7 +99,7 @@ class Rescue:
         [run] = await runs_of(store)
         assert (run.status, run.attempt, run.crashes) == ("failed", 4, 4)
 
-    async def test_failures_and_drains_are_no_crashes(self, store: Store) -> None:
+    async def test_failures_and_drains_are_not_crashes(self, store: Store) -> None:
         await enqueue(store, crash_limit=1)
         await finish(store, await start(store, 0), 1, "queued", failures=1)
         await finish(store, await start(store, 2), 3, "queued")
@@ -108,7 +108,7 @@ class Rescue:
         back = await read(store, run)
         assert (back.attempt, back.failures, back.crashes) == (3, 1, 1)
 
-    async def test_a_lost_run_that_was_asked_to_stop_is_cancelled(self, store: Store) -> None:
+    async def test_lost_run_with_a_cancel_request_is_cancelled(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=10)
         await store.runs.cancel(run.id, "ada", now=later(5))

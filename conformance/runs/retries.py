@@ -72,7 +72,7 @@ def _created_with(run: RunRecord) -> tuple[object, ...]:
 
 
 class Retries:
-    """A retry never depends on what became of the schedule."""
+    """A retry never depends on the current state of the schedule."""
 
     async def _check(self, store: Store, run: RunRecord, at: float) -> None:
         """A retry is stored, claimed and lost as the run that it repeats would be."""
@@ -126,7 +126,7 @@ class Retries:
         key = "tenant:globex" if "limits" in store.capabilities else None
         assert (retried.payload, retried.concurrency_key) == ({"tenant": "globex"}, key)
 
-    async def test_a_retry_repeats_a_payload_of_the_runs_own(self, store: Store) -> None:
+    async def test_retry_repeats_the_payload_of_the_run(self, store: Store) -> None:
         await create(store, payload={"n": 1})
         [run_id] = (await change(store, Trigger(actor="ada", payload={"n": 2}), 10)).run_ids
         await store.runs.cancel(run_id, "ada", now=later(11))

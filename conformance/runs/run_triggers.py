@@ -19,7 +19,7 @@ HOURLY = cron("0 * * * *")
 class RunTriggers:
     """`trigger`, `cron_spec` and `metadata`."""
 
-    async def test_a_run_names_the_cron_expression_that_made_it(self, store: Store) -> None:
+    async def test_run_has_the_cron_expression_of_its_schedule(self, store: Store) -> None:
         await create(store, trigger=HOURLY, overlap="allow")
         await plan(store, 3_600)
         await change(store, Update(actor="ada", fields={"trigger": {"cron": "@daily"}}), 3_700)
@@ -64,7 +64,7 @@ class RunTriggers:
         assert (alone.trigger, alone.metadata) == ("manual", RunMetadata("manual", None, None))
 
     @needs("activity")
-    async def test_the_activity_feed_tells_it(self, store: Store) -> None:
+    async def test_activity_feed_has_the_trigger(self, store: Store) -> None:
         mark = await begin(store, -1)
         await create(store, trigger=HOURLY)
         await plan(store, 3_600)

@@ -63,7 +63,7 @@ class Runs:
         assert [(await read(store, run_id)).payload["n"] for run_id in ids] == list(range(50))
         assert list(await store.runs.enqueue(NAMESPACE, [], "ada", now=later(0))) == []
 
-    async def test_an_enqueued_retry_names_what_it_retries(self, store: Store) -> None:
+    async def test_enqueued_retry_has_retry_of(self, store: Store) -> None:
         [first] = await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada", now=later(0))
         [second] = await store.runs.enqueue(
             NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(1)
@@ -142,14 +142,14 @@ class Runs:
         assert ([found.id for found in claimed.runs], claimed.next_at) == ([dated], later(90))
         assert (await claim(store, 90)).next_at is None
 
-    async def test_next_at_speaks_only_of_what_could_be_taken(self, store: Store) -> None:
+    async def test_next_at_covers_only_claimable_runs(self, store: Store) -> None:
         await enqueue(store, delay=10, queue="elsewhere")
         await enqueue(store, delay=20, task="unknown")
         assert (await claim(store, 0)).next_at is None
         await enqueue(store, delay=30)
         assert (await claim(store, 0)).next_at == later(30)
 
-    async def test_next_at_tells_of_work_left_behind(self, store: Store) -> None:
+    async def test_next_at_covers_remaining_work(self, store: Store) -> None:
         for _ in range(3):
             await enqueue(store)
         claimed = await claim(store, 5, 2)
@@ -178,13 +178,13 @@ class Runs:
             assert not (await store.leases.renew(a_worker(), [LeaseRef(run.id, attempt)], 30, now=later(5))).held
         assert (await read(store, run)).lease_until == later(30)
 
-    async def test_an_expired_lease_that_nobody_took_can_be_renewed(self, store: Store) -> None:
+    async def test_expired_lease_without_rescue_can_be_renewed(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
         assert (await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(100))).held == {run.id}
         assert (await read(store, run)).lease_until == later(130)
 
-    async def test_renewing_some_names_those_that_were_lost(self, store: Store) -> None:
+    async def test_renew_reports_lost_leases(self, store: Store) -> None:
         for _ in range(3):
             await enqueue(store)
         one, two, three = (await claim(store, 0)).runs
@@ -249,7 +249,7 @@ class Runs:
         assert (run.status, run.failures, run.crashes, run.attempt) == ("queued", 0, 0, 5)
         assert [attempt.outcome for attempt in await store.runs.list_attempts(run.id)] == ["drained"] * 5
 
-    async def test_what_is_put_back_unstarted_keeps_its_deadline(self, store: Store) -> None:
+    async def test_run_requeued_before_its_start_keeps_its_deadline(self, store: Store) -> None:
         for _ in range(2):
             await enqueue(store, start_within=60)
         begun, unbegun = (await claim(store, 1)).runs
@@ -281,7 +281,7 @@ class Runs:
         for again in ends:
             assert not (await finish(store, run, 3, again)).accepted
         assert not (await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(3))).held
-        with pytest.raises(ConflictError, match=f"run {run.id} is {status} already; only one that waits, is queued"):
+        with pytest.raises(ConflictError, match=f"run {run.id} is already {status}"):
             await store.runs.cancel(run.id, "ada", now=later(3))
         await store.leases.rescue(now=later(10_000))
         assert list((await claim(store, 10_000)).runs) == []
@@ -333,7 +333,7 @@ class Runs:
         with pytest.raises(ConflictError):
             await store.runs.cancel(run_id, "ada", now=later(5))
 
-    async def test_cancel_of_a_running_one_asks_it_to_stop(self, store: Store) -> None:
+    async def test_cancel_of_a_running_run_requests_a_stop(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
         asked = await store.runs.cancel(run.id, "ada", reason="enough", now=later(3))
@@ -351,7 +351,7 @@ class Runs:
         done = await read(store, run)
         assert (done.status, done.finished_at) == ("cancelled", later(3))
 
-    async def test_a_run_asked_to_stop_may_still_end_well(self, store: Store) -> None:
+    async def test_run_with_a_cancel_request_may_still_succeed(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
         await store.runs.cancel(run.id, "ada", now=later(2))
@@ -366,7 +366,7 @@ class Runs:
         assert (told.action, told.actor, told.run_id, told.at) == ("cancel", "bo", run_id, later(3))
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800b", "x" * 2_000_000], ids=["nul", "surrogate", "huge"])
-    async def test_a_text_that_a_database_may_refuse_holds_up_nobody(self, store: Store, text: str) -> None:
+    async def test_unstorable_text_affects_no_other_run(self, store: Store, text: str) -> None:
         for _ in range(3):
             await enqueue(store)
         good, bad, odd = (await claim(store, 0)).runs
@@ -462,7 +462,7 @@ class Runs:
         assert any(run.status == status for run in everything)
         assert list(await store.runs.list("elsewhere", status=status)) == []
 
-    async def test_active_runs_are_those_not_final(self, store: Store) -> None:
+    async def test_active_runs_are_not_final(self, store: Store) -> None:
         schedule = await create(store, catch_up="all")
         await plan(store, 330)
         run = await start(store, 331)

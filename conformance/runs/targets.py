@@ -1,4 +1,4 @@
-"""Targets other than tasks: a claim matches kind and name, and schedules of unknown kinds are left alone."""
+"""Targets other than tasks: a claim matches kind and name, and schedules of unknown kinds are ignored."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BACKUP = command([PROGRAM, "--full"], env={"PASSWORD": {"env": "SECRET"}})
 
 
 async def create_command(store: Store, name: str = NAME) -> Schedule:
-    """A schedule of a command, made by Ada."""
+    """A schedule of a command, created by Ada."""
     definition = Definition(trigger=MINUTE, target=target_of(BACKUP))
     made = Create(actor="ada", namespace=NAMESPACE, definition=definition)
     return (await store.schedules.change(NAMESPACE, name, made, now=later(0))).schedule
@@ -49,7 +49,7 @@ async def create_command(store: Store, name: str = NAME) -> Schedule:
 class Targets:
     """Commands."""
 
-    async def test_a_command_is_planned_and_given_to_who_allows_its_program(self, store: Store) -> None:
+    async def test_command_is_claimed_by_a_worker_that_allows_it(self, store: Store) -> None:
         schedule = await create_command(store)
         assert schedule.definition_json["v"] == 2, "code that knows no commands leaves it alone"
         assert (await plan(store, 60)).runs == 1
@@ -90,7 +90,7 @@ class Targets:
         schedule = await get(store)
         assert schedule.definition_json == encode_definition(Definition(trigger=MINUTE, target=Target("work")))
 
-    async def test_schedules_of_commands_are_told_by_their_programs(self, store: Store) -> None:
+    async def test_command_schedules_are_reported_by_program(self, store: Store) -> None:
         await create_command(store)
         await create(store, "task")
         seen = (await store.inspect(NAMESPACE, now=later(10))).work
@@ -133,7 +133,7 @@ class Targets:
         planned = await store.planning.plan_due(limit=10, hand_off=hand_off, now=later(60))
         assert (planned.runs, list(planned.leased)) == (1, [])
 
-    async def test_doctor_tells_kinds_with_one_name_apart(self, store: Store) -> None:
+    async def test_doctor_distinguishes_kinds_with_the_same_name(self, store: Store) -> None:
         await enqueue(store)
         await enqueue(store, kind="other")
         snapshot = await store.inspect(NAMESPACE, now=later(100))
@@ -141,7 +141,7 @@ class Targets:
         both = {("task", "work"), ("other", "work")}
         assert {waiting.target.key for waiting in snapshot.work.waiting} == both
 
-    async def test_a_schedule_of_an_unknown_kind_is_left_alone(self, store: Store, plain: Plain) -> None:
+    async def test_schedule_of_an_unknown_kind_is_ignored(self, store: Store, plain: Plain) -> None:
         definition = {"trigger": MINUTE.to_json(), "target": {"nowhere_known": {"text": "hello"}}}
         version = first_kind_format("nowhere_known") + 3
         assert version > FORMAT, "code that knows no kinds of others leaves it alone as well"
@@ -154,7 +154,7 @@ class Targets:
         foreign = await get(store, "foreign")
         assert (foreign.state, foreign.error, foreign.definition) == ("active", None, None)
         assert foreign.definition_json["target"] == definition["target"]
-        with pytest.raises(ConflictError, match="target kind 'nowhere_known' is not known here"):
+        with pytest.raises(ConflictError, match=r"target kind 'nowhere_known' is not known here\. Install its package"):
             await change(store, Trigger(actor="ada"), now + 60, name="foreign")
         expected = [("foreign", "target kind 'nowhere_known' is not known here")]
         assert [(one.name, one.reason) for one in await store.planning.left_alone()] == expected
@@ -164,7 +164,7 @@ class Targets:
         unplanned = [(one.namespace, one.name, one.requirement) for one in snapshot.work.unplanned]
         assert unplanned == [(NAMESPACE, "foreign", "target kind 'nowhere_known'")]
 
-    async def test_a_known_kind_with_an_unknown_custom_trigger_is_left_alone(
+    async def test_known_kind_with_an_unknown_custom_trigger_is_ignored(
         self, store: Store, plain: Plain, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         version = first_kind_format("of_a_package") + CUSTOM_TRIGGERS

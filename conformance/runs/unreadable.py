@@ -1,4 +1,4 @@
-"""Queued runs that a worker cannot read: it leaves them to a worker that can, and goes on with the others."""
+"""Queued runs that a worker cannot read: it leaves them to other workers, and continues with the rest."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ LONG_NUMBER = '{"n": ' + "1" * 5_000 + "}"
 
 
 def is_idle(claimed: ClaimResult) -> bool:
-    """Does the worker rest after this claim, instead of looking again at once?"""
+    """Whether the worker sleeps after this claim, instead of claiming again at once."""
     return not claimed.runs and (claimed.next_at is None or claimed.next_at >= claimed.now + timedelta(seconds=1))
 
 
 async def begin(store: Store) -> None:
-    """Let a store that other tests have used forget what it could not read there."""
+    """Clear the cache of unreadable runs, which other tests may have filled."""
     await claim(store, -2 * RECHECK_SECONDS)
 
 
@@ -83,7 +83,7 @@ class UnreadableRuns:
         assert (taken.definition.timeout, taken.definition.retries) == (30, 2)
         assert able.unreadable == ()
 
-    async def test_a_run_of_a_missing_revision_is_left_alone(self, store: Store, other: Store, plain: Plain) -> None:
+    async def test_run_of_a_missing_revision_is_not_claimed(self, store: Store, other: Store, plain: Plain) -> None:
         await begin(other)
         schedule = await create(store, payload=PAYLOAD)
         await change(store, Trigger(actor="ada"), 10)
@@ -105,7 +105,7 @@ class UnreadableRuns:
         assert is_idle(left)
         assert len(left.unreadable) == 30
 
-    async def test_a_run_with_an_unreadable_payload_is_left_alone(
+    async def test_run_with_an_unreadable_payload_is_not_claimed(
         self, store: Store, other: Store, plain: Plain
     ) -> None:
         await begin(other)
@@ -135,7 +135,7 @@ class UnreadableRuns:
         assert (await claim(other, 13 + RECHECK_SECONDS)).unreadable == ()
 
     @needs("queues")
-    async def test_an_unreadable_run_in_a_queue_with_a_rate_keeps_nobody_busy(
+    async def test_unreadable_run_in_a_rate_limited_queue_causes_no_busy_loop(
         self, store: Store, other: Store, plain: Plain
     ) -> None:
         await begin(other)

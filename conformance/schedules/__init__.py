@@ -1,1 +1,1 @@
-"""Definitions: made, edited, overridden, refused."""
+"""Definitions: created, edited, overridden, refused."""

@@ -1,4 +1,4 @@
-"""Many changes at once: as if each were made on its own, one after the other, and all of them or none."""
+"""Bulk changes: equal to single changes in order, and atomic."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: An
 
 
 async def apply_changes(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
-    """All of these, so many seconds after T0."""
+    """Apply all changes, in seconds after T0."""
     await store.bulk_changes.apply(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
 
 
 async def actions(store: Store) -> list[tuple[str | None, str, str]]:
-    """Who did what to which schedule, oldest first."""
+    """Audit entries of schedules, oldest first."""
     found = await store.ledger.list_audit(NAMESPACE, limit=1_000)
     return [(row.schedule, row.action, row.actor) for row in reversed(found)]
 
@@ -88,7 +88,7 @@ class BulkChanges:
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "bo")
         assert revision.detail["definition"] == revision.definition == first.definition_json
 
-    async def test_what_is_changed_goes_on_as_if_it_had_been_changed_alone(self, store: Store) -> None:
+    async def test_bulk_change_equals_single_changes(self, store: Store) -> None:
         for name in ("kept", "moved", "gone", "paused"):
             await create(store, name, app="files")
         await apply_changes(
@@ -172,7 +172,7 @@ class BulkChanges:
         # Nothing of it is remembered either.
         assert await plan_all(store, 90) == (1, 0)
 
-    async def test_a_schedule_that_is_not_there_keeps_all_from_being_made(self, store: Store) -> None:
+    async def test_missing_schedule_rolls_back_the_whole_change(self, store: Store) -> None:
         with pytest.raises(NotFoundError):
             await apply_changes(store, 0, ("a", declare()), ("b", declare_anew(1)))
         assert await store.schedules.get(NAMESPACE, "a") is None
@@ -205,7 +205,7 @@ class BulkChanges:
             await apply_changes(store, 70, ("load", Delete(actor="bo")), ("report", Delete(actor="bo")))
         await apply_changes(store, 70, ("report", Delete(actor="bo")), ("load", Delete(actor="bo")))
         assert await store.schedules.list(NAMESPACE) == []
-        with pytest.raises(DefinitionError, match="wait for itself"):
+        with pytest.raises(DefinitionError, match="depend on itself"):
             await apply_changes(
                 store,
                 80,
@@ -214,7 +214,7 @@ class BulkChanges:
                 ("a", declare_anew(1, depends_on=(After("b", 60),))),
             )
 
-    async def test_what_is_not_due_goes_on_from_where_it_is(self, store: Store) -> None:
+    async def test_schedule_that_is_not_due_keeps_its_cursor(self, store: Store) -> None:
         for name in ("kept", "moved", "gone"):
             await create(store, name, HOUR, app="files")
         await apply_changes(
@@ -238,7 +238,7 @@ class BulkChanges:
         assert newest.fingerprint == kept.fingerprint == fingerprint(define(HOUR, retries=2))
         assert await plan_all(store, 120) == (1, 0)
 
-    async def test_a_deleted_one_goes_on_behind_what_was_decided(self, store: Store) -> None:
+    async def test_deleted_schedule_continues_after_decided_ticks(self, store: Store) -> None:
         await create(store, "a", app="files")
         await plan_all(store, 60)
         await change(store, Delete(actor="ada"), 70, name="a")
@@ -248,13 +248,13 @@ class BulkChanges:
         await plan_all(store, 120)
         assert [since(run.scheduled_for) for run in await runs_of(store, "a")] == [60, 120]
 
-    async def test_one_that_is_over_is_recorded_as_missed(self, store: Store) -> None:
+    async def test_schedule_without_future_ticks_is_a_misfire(self, store: Store) -> None:
         await apply_changes(store, 100, ("once", declare(at(later(50)))), ("next", declare(at(later(150)))))
         assert (await get(store, "once")).state == "ended"
         assert [reason for reason, *_ in await ranges(store, "once")] == ["misfire"]
         assert await plan_all(store, 150) == (1, 0)
 
-    async def test_places_of_a_key_are_kept(self, store: Store) -> None:
+    async def test_bulk_change_respects_concurrency_slots(self, store: Store) -> None:
         both: dict[str, Any] = {"concurrency_key": "k", "overlap": "allow"}
         await apply_changes(store, 0, ("a", declare(**both)), ("b", declare(**both)))
         await plan_all(store, 60)
@@ -264,7 +264,7 @@ class BulkChanges:
         statuses = sorted(run.status for run in [*await runs_of(store, "a"), *await runs_of(store, "b")])
         assert statuses == ["queued", "waiting", "waiting", "waiting"]
 
-    async def test_two_at_once_do_not_mix(self, store: Store, other: Store) -> None:
+    async def test_concurrent_bulk_changes_do_not_mix(self, store: Store, other: Store) -> None:
         names = [f"s{number:02}" for number in range(40)]
         done = await asyncio.gather(
             apply_changes(store, 0, *((name, declare(priority=1)) for name in names)),
@@ -287,7 +287,7 @@ class BulkChanges:
             assert [(since(run.scheduled_for), run.origin) for run in await runs_of(store, name)] == [(60, "schedule")]
             assert (await get(store, name)).revision == 2
 
-    async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
+    async def test_progress_is_reported(self, store: Store) -> None:
         told: list[int] = []
         changes = ChangeSet(commands=[(f"s{number}", declare()) for number in range(7)])
         await store.bulk_changes.apply(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
@@ -295,6 +295,6 @@ class BulkChanges:
         assert told == sorted(told)
         assert told[-1] == 7
 
-    async def test_nothing_at_all_is_no_change(self, store: Store) -> None:
+    async def test_empty_change_set_changes_nothing(self, store: Store) -> None:
         await apply_changes(store, 0)
         assert await actions(store) == []

@@ -1,4 +1,4 @@
-"""Calendars: stored by name, copied into the schedules that name them, and never changed behind their backs."""
+"""Calendars: stored by name and copied into their schedules, which change only by a command."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ async def through(store: Store, days: int) -> list[int | None]:
 
 
 class Calendars:
-    """What is put is what schedules go by, from the moment in which each of them is told."""
+    """A calendar takes effect on a schedule when the schedule is updated."""
 
-    async def test_a_calendar_is_given_back_as_it_was_put(self, store: Store) -> None:
+    async def test_calendar_is_read_back(self, store: Store) -> None:
         first = await put(store, "fest", SATURDAY, dates=["2026-01-03"], description="Zoë’s")
         assert (first.name, first.closed, first.revision, first.changed_by) == ("fest", SATURDAY, 1, "cy")
         assert first.definition == {"dates": ["2026-01-03"], "description": "Zoë’s"}
@@ -73,13 +73,13 @@ class Calendars:
             ("put_calendar", "cy", "fest"),
         ]
 
-    async def test_a_calendar_is_changed_only_at_the_revision_that_was_meant(self, store: Store) -> None:
+    async def test_calendar_change_needs_the_expected_revision(self, store: Store) -> None:
         async def attempt(revision: int | None) -> int:
             made = await store.calendars.put(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", revision=revision, now=later(1))
             return made.revision
 
         for wrong in (1, 7):
-            with pytest.raises(StaleError, match=f"is not there, not {wrong}: it changed meanwhile"):
+            with pytest.raises(StaleError, match="does not exist"):
                 await attempt(wrong)
         assert await store.calendars.list(NAMESPACE) == []
         assert [await attempt(0), await attempt(1), await attempt(None)] == [1, 2, 3]
@@ -109,7 +109,7 @@ class Calendars:
         assert await names(name="c") == ["c"]
         assert await names(name="x") == []
 
-    async def test_a_schedule_takes_what_its_calendars_say_when_it_is_created(self, store: Store) -> None:
+    async def test_new_schedule_gets_the_closed_days_of_its_calendars(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         schedule = await create(store, NAME, every(days=1), calendars=("fest", "weekends"), overlap="allow")
         assert schedule.definition_json["closed"] == {"fest": ["2026-01-02"], "weekends": ["sat", "sun"]}
@@ -118,7 +118,7 @@ class Calendars:
         assert await through(store, 5) == [4 * DAY]
         assert await ranges(store) == [("calendar", DAY, 3 * DAY, 3)]
 
-    async def test_an_unknown_calendar_is_refused_with_those_that_exist(self, store: Store) -> None:
+    async def test_unknown_calendar_error_lists_existing_calendars(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         await put(store, "fast", FRIDAY, namespace="elsewhere")
         with pytest.raises(DefinitionError, match=r"'fast'.*fest, weekends"):
@@ -141,7 +141,7 @@ class Calendars:
         assert (newest.action, newest.actor, newest.detail) == ("calendar", "cy", {"calendar": "fest"})
         assert await through(store, 4) == [DAY, 3 * DAY]
 
-    async def test_what_is_due_comes_before_a_new_calendar(self, store: Store) -> None:
+    async def test_due_ticks_are_decided_before_a_new_calendar(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         await create(store, NAME, every(days=1), calendars=("fest",))
         await put(store, "fest", SATURDAY, DAY + 5)
@@ -198,7 +198,7 @@ class Calendars:
             await store.calendars.delete(NAMESPACE, "fest", "cy", now=later(8))
         assert (await get(store, "two")).definition_json.get("closed") is None
 
-    async def test_code_names_calendars_and_does_not_know_what_they_say(self, store: Store) -> None:
+    async def test_code_declares_calendar_names_only(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         declared = define(every(days=1), calendars=("fest",))
         mark = fingerprint(declared)

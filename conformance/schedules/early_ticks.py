@@ -36,7 +36,7 @@ TO_HALF = Update(actor="ada", fields={"trigger": HALF.to_json()})
 
 
 async def run_ahead(store: Store, tick: int = 180, *, skipped: int = 2, app: str | None = None) -> None:
-    """The tick of a schedule that ticks every minute runs at second 10, those before it are skipped."""
+    """The tick of a minutely schedule runs at second 10; the ticks before it are skipped."""
     await create(store, overlap="allow", app=app, fingerprint=app)
     if skipped:
         await change(store, Skip(actor="ada", count=skipped), 1)
@@ -56,7 +56,7 @@ async def ran(store: Store) -> list[int | None]:
 
 
 async def plan_each(store: Store, *instants: int) -> None:
-    """A look at each of these instants."""
+    """A planner pass at each of these instants."""
     for at in instants:
         await plan_all(store, at)
 
@@ -118,7 +118,7 @@ class EarlyTicks:
         new = [tick for tick in range(now, far + hour + 1, hour) if tick > edited and tick != far]
         assert [tick for tick in await ran(store) if tick and tick > edited] == [far, *new]
 
-    async def test_made_again_it_begins_at_once_and_repeats_nothing(self, store: Store) -> None:
+    async def test_recreated_schedule_starts_at_once_and_repeats_nothing(self, store: Store) -> None:
         await run_ahead(store)
         await change(store, Delete(actor="ada"), 15)
         assert await done(store) == [60, 120, 180]
@@ -127,7 +127,7 @@ class EarlyTicks:
         assert await ran(store) == [180, 30, 90, 150, 210]
         assert len(await ranges(store)) == 2
 
-    async def test_a_grid_without_it_keeps_it_in_mind_for_one_that_has_it(self, store: Store) -> None:
+    async def test_early_tick_is_remembered_across_a_grid_without_it(self, store: Store) -> None:
         await run_ahead(store)
         await change(store, Update(actor="ada", fields={"trigger": every(seconds=50).to_json()}), 20)
         await plan_all(store, 50)
@@ -138,7 +138,7 @@ class EarlyTicks:
         await plan_each(store, 60, 90, 120, 150, 180)
         assert await ran(store) == [180, 50, 90, 150]
 
-    async def test_passed_by_another_early_tick_it_is_kept_in_mind(self, store: Store) -> None:
+    async def test_early_tick_is_remembered_after_another_early_tick(self, store: Store) -> None:
         await run_ahead(store)
         await change(store, TO_HALF, 20)
         await change(store, Skip(actor="ada", count=6), 21)
@@ -150,7 +150,7 @@ class EarlyTicks:
         await plan_each(store, 60, 120, 180, 240, 300, 360)
         assert await ran(store) == [180, 300, 360]
 
-    async def test_pruned_it_is_not_decided_again(self, store: Store) -> None:
+    async def test_pruned_early_tick_is_not_decided_again(self, store: Store) -> None:
         await create(store, trigger=every(days=3), overlap="allow")
         await change(store, Reschedule(actor="ada", to=epoch(10)), 2)
         await plan_all(store, 10)
@@ -163,17 +163,17 @@ class EarlyTicks:
         await plan_each(store, 2 * day, 3 * day, 4 * day)
         assert await ran(store) == [day, 2 * day, 4 * day]
 
-    async def test_it_is_no_override(self, store: Store) -> None:
+    async def test_early_tick_is_not_listed_as_an_override(self, store: Store) -> None:
         await run_ahead(store)
         await change(store, TO_HALF, 20)
         for command in (Override(actor="ada", tick=epoch(180), skip=True), ClearOverride(actor="ada", tick=epoch(60))):
-            with pytest.raises(ConflictError, match="ahead of its time"):
+            with pytest.raises(ConflictError, match="before its time"):
                 await change(store, command, 21)
         await change(store, Skip(actor="ada", count=2), 22)
         await plan_each(store, 30, 60, 90, 120)
         assert sorted(each[1] or 0 for each in await ranges(store)) == [30, 60, 90, 120]
 
-    async def test_late_ticks_around_it_are_told_without_it(self, store: Store) -> None:
+    async def test_late_ticks_exclude_an_early_tick(self, store: Store) -> None:
         await run_ahead(store, skipped=2)
         await change(store, Update(actor="ada", fields={"trigger": HALF.to_json(), "catch_up": "skip"}), 20)
         await plan_each(store, 55, 115, 1_000)

@@ -1,4 +1,4 @@
-"""Commands: what is due comes first, then the change, its revision and its audit row, or nothing at all."""
+"""Commands: due ticks first, then the change, its revision and its audit row, atomically."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Edits:
         current = type(command)(**{**_fields(command), "revision": 2})
         assert (await change(store, current, 10)).schedule.name == NAME
 
-    async def test_each_command_makes_a_revision_and_an_audit_row(self, store: Store) -> None:
+    async def test_each_command_creates_a_revision_and_an_audit_row(self, store: Store) -> None:
         schedule = await create(store)
         mark = fingerprint(define(priority=9))
         commands: list[tuple[str, Command]] = [
@@ -144,7 +144,7 @@ class Edits:
         update = (await store.ledger.list_audit(NAMESPACE))[8]
         assert update.detail == {"before": {"priority": None}, "after": {"priority": 4}}
 
-    async def test_a_run_alone_is_audited_but_no_revision(self, store: Store) -> None:
+    async def test_manual_run_is_audited_without_a_revision(self, store: Store) -> None:
         schedule = await create(store)
         changed = await change(store, Trigger(actor="bo", payload={"n": 1}), 10)
         [run_id] = changed.run_ids
@@ -196,13 +196,13 @@ class Edits:
         ],
         ids=lambda command: type(command).__name__,
     )
-    async def test_edits_first_decide_what_is_due(self, store: Store, command: Command) -> None:
+    async def test_edits_first_decide_due_ticks(self, store: Store, command: Command) -> None:
         await create(store)
         await change(store, command, 130)
         assert await ticks(store) == [(60, "catch_up", "queued")]
         assert await ranges(store) == [("overlap", 120, 120, 1)]
 
-    async def test_planned_runs_keep_what_they_were_planned_with(self, store: Store) -> None:
+    async def test_planned_runs_keep_their_definition(self, store: Store) -> None:
         await create(store, payload={"n": 1}, retries=4)
         await plan(store, 60)
         fields = {"target": {"task": "other"}, "payload": {"n": 2}, "retries": 0, "queue": "elsewhere"}
@@ -273,7 +273,7 @@ class Edits:
         assert schedule.definition == define(retries=3, priority=5)
         assert (schedule.fingerprint, schedule.field_overrides) == ("f2", {"priority": 5})
 
-    async def test_deleted_name_goes_on_where_it_ended(self, store: Store) -> None:
+    async def test_recreated_name_continues_after_its_tombstone(self, store: Store) -> None:
         made = await create(store, overlap="allow")
         await plan(store, 60)
         gone = (await change(store, Delete(actor="ada"), 60)).schedule
@@ -296,7 +296,7 @@ class Edits:
         await plan_all(store, 180)
         assert [tick for tick, _, _ in await ticks(store)] == [60, 120, 180]
 
-    async def test_delete_leaves_runs_unless_asked(self, store: Store) -> None:
+    async def test_delete_keeps_runs_unless_cancel_runs_is_set(self, store: Store) -> None:
         await create(store, overlap="allow")
         for at_ in (60, 120):
             await plan(store, at_)
@@ -328,7 +328,7 @@ class Edits:
         newest = (await store.runs.list(NAMESPACE, limit=1))[0]
         assert (newest.revision, newest.target.name) == (3, "new")
 
-    async def test_person_may_not_create_the_past(self, store: Store) -> None:
+    async def test_user_cannot_create_a_schedule_in_the_past(self, store: Store) -> None:
         with pytest.raises(InvalidError):
             await create(store, NAME, at(later(-60)))
         assert await store.schedules.get(NAMESPACE, NAME) is None

@@ -47,14 +47,14 @@ async def decide(
     payload: dict[str, Any] | None = None,
     note: str = "why",
 ) -> ChangeResult:
-    """Ada decides something for the tick so many seconds after T0."""
+    """Ada overrides the tick at these seconds after T0."""
     move_to = None if to is None else epoch(to)
     command = Override(actor="ada", tick=epoch(tick), skip=skip, move_to=move_to, payload=payload, note=note)
     return await change(store, command, at)
 
 
 async def undo(store: Store, tick: int, at: float = 11) -> ChangeResult:
-    """Bo takes back what was decided for a tick."""
+    """Bo removes the override of a tick."""
     return await change(store, ClearOverride(actor="bo", tick=epoch(tick)), at)
 
 
@@ -135,7 +135,7 @@ class Overrides:
         assert skip.run_id == (await runs_of(store))[-1].id
         assert await looks_next(store) == 300
 
-    async def test_undone_it_is_as_if_nothing_had_been(self, store: Store) -> None:
+    async def test_undo_restores_the_original_tick(self, store: Store) -> None:
         before = (await create(store)).cursor
         for options in ({"skip": True}, {"to": 70}, {"payload": OWN}, {"to": 400, "payload": OWN}):
             await decide(store, 120, **options)
@@ -150,7 +150,7 @@ class Overrides:
         actions = [(row.action, row.actor) for row in await store.ledger.list_audit(NAMESPACE)]
         assert actions[:2] == [("undo_override", "bo"), ("override", "ada")]
 
-    async def test_who_decides_again_replaces_it_and_the_audit_tells(self, store: Store) -> None:
+    async def test_second_override_replaces_the_first_and_is_audited(self, store: Store) -> None:
         await create(store)
         await decide(store, 120, skip=True, note="first")
         await decide(store, 120, to=130, note="second")
@@ -162,18 +162,18 @@ class Overrides:
         revisions = await store.schedules.list_revisions((await get(store)).id)
         assert [each.action for each in revisions] == ["override", "override", "create"]
 
-    async def test_what_is_no_tick_to_come_is_refused(self, store: Store) -> None:
+    async def test_override_of_a_non_future_tick_is_refused(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         with pytest.raises(
-            InvalidError, match=r"00:01:30Z is no tick of 'clock'.*00:01:00Z before and .*00:02:00Z after"
+            InvalidError, match=r"00:01:30Z is not a tick of 'clock'.*00:01:00Z before and .*00:02:00Z after"
         ):
             await decide(store, 90, 65, skip=True)
         for refused in (decide(store, 60, 65, skip=True), undo(store, 60, 65)):
-            with pytest.raises(ConflictError, match="is decided already"):
+            with pytest.raises(ConflictError, match="is already decided"):
                 await refused
         # What is due is planned first, so that nobody decides for a tick that has come.
-        with pytest.raises(ConflictError, match="is decided already"):
+        with pytest.raises(ConflictError, match="is already decided"):
             await decide(store, 120, 120, skip=True)
         assert [tick for tick, *_ in await ticks(store)] == [60]
         with pytest.raises(NotFoundError, match="has no override"):
@@ -188,15 +188,15 @@ class Overrides:
         for options in ({}, {"skip": True, "to": 130}, {"skip": True, "payload": OWN}):
             with pytest.raises(InvalidError, match="override: "):
                 await decide(store, 120, **options)
-        with pytest.raises(InvalidError, match=r"move_to: .* is past"):
+        with pytest.raises(InvalidError, match=r"move_to: .* is in the past"):
             await decide(store, 120, to=10)
         with pytest.raises(
-            InvalidError, match=r"move_to: .*00:00:59Z lies before .*00:01:00Z.*choose .*00:01:00Z or later"
+            InvalidError, match=r"move_to: .*00:00:59Z is before .*00:01:00Z.*Choose .*00:01:00Z or later"
         ):
             await decide(store, 120, to=59)
         await decide(store, 120, to=60)
         await decide(store, 180, payload=OWN)
-        with pytest.raises(ConflictError, match=r"is passed over by that of .*00:02:00Z"):
+        with pytest.raises(ConflictError, match=r"is skipped by tick .*00:02:00Z"):
             await decide(store, 120, to=200)
         with pytest.raises(ConflictError, match="is passed over"):
             await change(store, Reschedule(actor="ada", to=epoch(190)), 11)
@@ -215,11 +215,11 @@ class Overrides:
             [(120, "schedule", "queued")],
         )
 
-    async def test_so_many_and_no_more(self, store: Store) -> None:
+    async def test_number_of_overrides_is_limited(self, store: Store) -> None:
         await create(store)
         for number in range(1, 201):
             await decide(store, 60 * number, skip=True)
-        with pytest.raises(ConflictError, match="200 overridden ticks, and no room"):
+        with pytest.raises(ConflictError, match="200 overridden ticks; one more"):
             await decide(store, 60 * 201, skip=True)
         await undo(store, 60 * 100)
         with pytest.raises(ConflictError, match="no room"):
@@ -240,7 +240,7 @@ class Overrides:
         await plan_all(store, 110)
         assert (await ranges(store), [tick for tick, *_ in await ticks(store)]) == ([("operator", 60, 60, 1)], [120])
 
-    async def test_skip_takes_the_place_of_what_was_decided_and_the_other_way_round(self, store: Store) -> None:
+    async def test_skip_and_override_replace_each_other(self, store: Store) -> None:
         await create(store, overlap="allow")
         await decide(store, 120, payload=OWN)
         await change(store, Skip(actor="bo", count=3, note="all"), 12)
@@ -252,7 +252,7 @@ class Overrides:
         [run] = await runs_of(store)
         assert (run.scheduled_for, run.payload) == (later(120), OWN)
 
-    async def test_late_it_stands_alone(self, store: Store) -> None:
+    async def test_late_overridden_tick_gets_its_own_run(self, store: Store) -> None:
         await create(store)
         await decide(store, 180, payload=OWN)
         await plan_all(store, 300)
@@ -269,7 +269,7 @@ class Overrides:
         behind = [skip.run_id for skip in await skips_of(store)]
         assert behind == [one.id, one.id, one.id]
 
-    async def test_late_behind_it_the_latest_stands_for_the_others(self, store: Store) -> None:
+    async def test_late_ticks_after_an_override_are_coalesced_to_the_latest(self, store: Store) -> None:
         await create(store, catch_up="latest", overlap="allow")
         await decide(store, 120, payload=OWN)
         await plan_all(store, 255)
@@ -299,7 +299,7 @@ class Overrides:
         assert found == [("calendar", 60, 60), ("operator", 180, 180), ("calendar", 240, 240)]
 
     @needs("limits")
-    async def test_keys_of_its_own_payload(self, store: Store) -> None:
+    async def test_key_uses_the_payload_of_the_override(self, store: Store) -> None:
         await create(store, payload={"city": "Rome"}, concurrency_key="{city}", overlap="allow")
         await decide(store, 120, payload={"city": "Oslo"})
         for at in (60, 120, 180):
@@ -310,7 +310,7 @@ class Overrides:
             ("Rome", "waiting"),
         ]
 
-    async def test_decided_while_it_is_planned_it_is_refused_or_carried_out(self, store: Store, other: Store) -> None:
+    async def test_override_during_planning_is_refused_or_applied(self, store: Store, other: Store) -> None:
         for number in range(8):
             name = f"s{number}"
             await create(store, name, overlap="allow")
@@ -321,7 +321,7 @@ class Overrides:
             assert ran == isinstance(answer, ConflictError)
             assert await ranges(store, name) == ([] if ran else [("operator", 60, 60, 1)])
 
-    async def test_undone_while_it_is_planned_one_of_both_counts(self, store: Store, other: Store) -> None:
+    async def test_undo_during_planning_is_refused_or_applied(self, store: Store, other: Store) -> None:
         for number in range(8):
             name = f"s{number}"
             await create(store, name, overlap="allow")

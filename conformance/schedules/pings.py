@@ -7,9 +7,9 @@ from tickbird.store.protocol.store import Store
 
 
 class Pings:
-    """They are kept for as long as runs."""
+    """Pings have the retention of runs."""
 
-    async def test_pings_are_kept_in_order_and_each_once(self, store: Store) -> None:
+    async def test_pings_are_stored_once_and_in_order(self, store: Store) -> None:
         schedule, other = await create(store, shadow=True), await create(store, "other")
         assert await store.pings.add(schedule.id, now=later(7.25)) == later(7.25)
         for at in (60, 5, 60):
@@ -22,7 +22,7 @@ class Pings:
         # Within the store's own time, where none is given.
         assert abs((await store.pings.add(other.id) - await store.now()).total_seconds()) < 3_600
 
-    async def test_pings_go_with_what_is_as_old(self, store: Store) -> None:
+    async def test_pings_are_pruned_with_rows_of_their_age(self, store: Store) -> None:
         schedule = await create(store, shadow=True)
         for at in (0, 50, 100):
             await store.pings.add(schedule.id, later(at), now=later(at))

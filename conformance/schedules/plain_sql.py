@@ -63,7 +63,7 @@ class Plain(Protocol):
         ...
 
     async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """Put another row in the place of a schedule's, by DELETE and INSERT or by REPLACE."""
+        """Replace the row of a schedule, by DELETE and INSERT or by REPLACE."""
         ...
 
     async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
@@ -92,7 +92,7 @@ class Plain(Protocol):
 
 
 def raw(**policies: Any) -> dict[str, Any]:
-    """A good definition as JSON, with some fields replaced."""
+    """A valid definition as JSON, with some fields replaced."""
     return {**encode_definition(define()), **policies}
 
 
@@ -107,7 +107,7 @@ def daily(now: int) -> Every:
 
 
 class PlainEdits:
-    """What a person does to the tables behind the store's back."""
+    """Edits of the tables by plain SQL."""
 
     async def test_an_inserted_row_gets_a_next_run_and_does_not_fire(self, store: Store, plain: Plain) -> None:
         await plain.insert(NAMESPACE, NAME, raw(payload={"n": 1}))
@@ -143,7 +143,9 @@ class PlainEdits:
         assert (resumed.state, since(resumed.cursor.next_run_at)) == ("active", 120)
 
     @pytest.mark.parametrize("flaw", BROKEN)
-    async def test_a_broken_row_is_parked_and_holds_up_nobody(self, store: Store, plain: Plain, flaw: str) -> None:
+    async def test_broken_row_is_parked_and_delays_no_other_schedule(
+        self, store: Store, plain: Plain, flaw: str
+    ) -> None:
         await create(store, "a-good")
         await plain.insert(NAMESPACE, "broken", raw(**BROKEN[flaw]))
         await create(store, "z-good")
@@ -169,7 +171,7 @@ class PlainEdits:
         parked = await store.schedules.list(NAMESPACE, state="parked")
         assert len(parked) == 3 * (len(BROKEN) - 2)
 
-    async def test_a_parked_row_that_is_updated_goes_on(self, store: Store, plain: Plain) -> None:
+    async def test_updated_parked_row_continues(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)
         schedule = await create(store, NAME, daily(now), at=now)
         await plain.redefine(schedule.id, raw(trigger={"cron": "61 * * * *"}))
@@ -188,7 +190,7 @@ class PlainEdits:
         await plan(store, next_at)
         assert await ticks(store) == [(next_at, "schedule", "queued")]
 
-    async def test_a_parked_row_that_is_repaired_by_sql_goes_on(self, store: Store, plain: Plain) -> None:
+    async def test_parked_row_repaired_by_sql_continues(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)
         schedule = await create(store, NAME, daily(now), at=now - 3 * DAY)
         await plain.redefine(schedule.id, raw(trigger={"cron": "61 * * * *"}))
@@ -322,7 +324,7 @@ class PlainEdits:
         assert edited.pause is not None
         assert edited.pause.by == "ada"
 
-    async def test_two_edits_before_a_look_decide_by_the_oldest(self, store: Store, plain: Plain) -> None:
+    async def test_two_edits_before_a_planner_pass_use_the_oldest_definition(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)
         schedule = await create(store, NAME, daily(now), at=now - 2 * DAY)
         await plain.redefine(schedule.id, raw(trigger={"every": {"seconds": 1}}))
@@ -344,7 +346,7 @@ class PlainEdits:
         changed = (await change(store, Update(actor="ada", fields={"grace": 5}, revision=2), now + 5)).schedule
         assert (changed.revision, changed.definition) == (3, define(daily(now), priority=9, grace=5))
 
-    async def test_a_newer_format_is_left_alone(self, store: Store, plain: Plain) -> None:
+    async def test_newer_format_is_ignored(self, store: Store, plain: Plain) -> None:
         await plain.insert(NAMESPACE, "newer", {"v": FORMAT + 1, "anything": {"may": "be"}})
         await create(store)
         for at_ in (60, 120):

@@ -37,7 +37,7 @@ def no_new_files() -> Iterator[None]:
 class Refusals:
     """A trigger, a constraint or a lack of rights is not the fault of a schedule."""
 
-    async def test_a_refused_schedule_stays_active_and_is_tried_again(self, store: Store, plain: Plain) -> None:
+    async def test_refused_schedule_stays_active_and_is_retried(self, store: Store, plain: Plain) -> None:
         names = [f"s{number}" for number in range(9)]
         schedules = {name: await create(store, name, overlap="allow") for name in names}
         await plain.refuse_rows("runs", schedules["s4"].id, MESSAGE)

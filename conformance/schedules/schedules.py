@@ -1,4 +1,4 @@
-"""Reading schedules: one, or a list that is paged, filtered and shows how each is doing."""
+"""Reading schedules: one, or a paged and filtered list with their status."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Schedules:
         await store.runs.cancel(second.id, "ada", now=later(151))
         assert await last() == (second.id, 140, 120)
 
-    async def test_a_row_shows_the_last_start_behind_a_long_backlog(self, store: Store) -> None:
+    async def test_row_shows_the_last_start_with_a_long_backlog(self, store: Store) -> None:
         await create(store, overlap="allow")
         await plan(store, 60)
         await finish(store, await start(store, 65), 66)
@@ -144,7 +144,7 @@ class Schedules:
         [row] = await store.schedules.list(NAMESPACE)
         assert (since(row.last_run_at), since(row.last_enqueued_at)) == (65, 71)
 
-    async def test_a_row_tells_what_it_starts_and_whether_it_may(self, store: Store, plain: Plain) -> None:
+    async def test_row_shows_target_and_enabled(self, store: Store, plain: Plain) -> None:
         await create(store, "cron", cron("0 9 * * MON-FRI", tz="Europe/Berlin"))
         await create(store, "every", overlap="allow")
         await create(store, "paused")

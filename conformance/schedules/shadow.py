@@ -52,7 +52,7 @@ class Shadows:
         assert await ranges(store) == [("shadow", 60, 3_600, 60)]
         assert (await get(store)).cursor.runs_planned == 0
 
-    async def test_code_that_knows_no_shadows_leaves_them_alone(self, store: Store, plain: Plain) -> None:
+    async def test_code_without_shadow_support_ignores_shadows(self, store: Store, plain: Plain) -> None:
         shadow = await create(store, shadow=True)
         assert shadow.definition_json["v"] == 3
         await change(store, CUT_OVER, 5)
@@ -76,7 +76,7 @@ class Shadows:
         await plan_all(store, 360)
         assert await ticks(store) == [(360, "schedule", "queued")]
 
-    async def test_a_deploy_cuts_over_as_well(self, store: Store) -> None:
+    async def test_deploy_can_cut_over(self, store: Store) -> None:
         await create(store, app="files", fingerprint="one", shadow=True)
         await plan_all(store, 60)
         declared = SyncFromCode(actor="ada", definition=define(), app="files", fingerprint="two")
@@ -85,7 +85,7 @@ class Shadows:
         assert await ranges(store) == [("shadow", 60, 120, 2)]
         assert await ticks(store) == [(180, "schedule", "queued")]
 
-    async def test_what_runs_becomes_a_shadow_and_its_runs_go_on(self, store: Store) -> None:
+    async def test_existing_runs_continue_after_a_change_to_shadow(self, store: Store) -> None:
         await create(store)
         await plan_all(store, 60)
         await change(store, Update(actor="ada", fields={"shadow": True}), 70)
@@ -114,7 +114,7 @@ class Shadows:
         # Neither what it depends on nor how late it is keeps a shadow from being one.
         assert await ranges(store, "alone") == [("shadow", 60, 240, 4)]
 
-    async def test_no_run_of_a_shadow_is_made_by_hand(self, store: Store) -> None:
+    async def test_manual_run_of_a_shadow_is_refused(self, store: Store) -> None:
         await create(store, shadow=True)
         await plan_all(store, 120)
         with pytest.raises(ConflictError, match=f"tickbird set {NAME} shadow=false"):
@@ -142,7 +142,7 @@ class Shadows:
         found = [(skip.revision, skip.count) for skip in await skips_of(store)]
         assert found == [(1, 1), (2, 2)]
 
-    async def test_who_depends_on_a_shadow_is_told(self, store: Store) -> None:
+    async def test_dependency_on_a_shadow_is_reported(self, store: Store) -> None:
         await create(store, "load", shadow=True)
         await create(store, "report", depends_on=(After("load", 60),))
         # A shadow itself depends on nothing.

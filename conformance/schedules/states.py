@@ -1,4 +1,4 @@
-"""Pause, resume, reschedule, skip and trigger: what they do to the ticks to come."""
+"""Pause, resume, reschedule, skip and trigger: their effect on future ticks."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from tickbird.store.protocol.store import Store
 
 
 class States:
-    """Active, paused, ended, and runs by hand in each of them."""
+    """Active, paused and ended schedules, and manual runs in each state."""
 
-    async def test_paused_schedule_is_left_alone(self, store: Store) -> None:
+    async def test_paused_schedule_is_not_planned(self, store: Store) -> None:
         await create(store)
         schedule = (await change(store, Pause(actor="ada", note="moving"), 10)).schedule
         assert schedule.pause is not None
@@ -113,7 +113,7 @@ class States:
         assert await ranges(store) == [("paused", 60, 120, 2)]
         assert [tick for tick, _, _ in await ticks(store)] == [180, 240, 300]
 
-    async def test_paused_runs_go_on_unless_asked(self, store: Store) -> None:
+    async def test_pause_keeps_runs_unless_cancel_runs_is_set(self, store: Store) -> None:
         await create(store, overlap="allow")
         for at_ in (60, 120, 180):
             await plan(store, at_)
@@ -127,7 +127,7 @@ class States:
         assert [run.cancel_requested_by for run in found[:2]] == ["bo", "bo"]
         assert (found[2].finished_at, (await read(store, running)).status) == (later(200), "running")
 
-    async def test_pause_that_makes_no_sense_is_refused(self, store: Store) -> None:
+    async def test_invalid_pause_is_refused(self, store: Store) -> None:
         await create(store)
         with pytest.raises(InvalidError):
             await change(store, Pause(actor="ada", until=epoch(10)), 10)
@@ -155,7 +155,7 @@ class States:
         await change(store, Update(actor="ada", fields={"trigger": {"at": later(500).isoformat()}}), 100)
         assert ((await get(store)).state, await looks_next(store)) == ("active", 500)
 
-    async def test_reschedule_later_skips_what_it_passes(self, store: Store) -> None:
+    async def test_reschedule_later_skips_ticks_in_between(self, store: Store) -> None:
         await create(store)
         await change(store, Reschedule(actor="ada", to=epoch(200)), 10)
         assert await looks_next(store) == 200
@@ -199,7 +199,7 @@ class States:
             await change(store, Reschedule(actor="ada", to=epoch(10)), 10)
         assert await looks_next(store) == 60
 
-    async def test_skipped_ticks_are_recorded_when_they_come(self, store: Store) -> None:
+    async def test_skipped_ticks_are_recorded_at_their_time(self, store: Store) -> None:
         await create(store)
         await change(store, Skip(actor="ada", count=3, note="inventory"), 10)
         for at_ in (60, 120, 180):
@@ -226,13 +226,13 @@ class States:
         assert await ranges(store) == [("operator", 60, 120, 2)]
         assert (await get(store)).state == "ended"
 
-    async def test_skip_count_must_make_sense(self, store: Store) -> None:
+    async def test_invalid_skip_count_is_refused(self, store: Store) -> None:
         await create(store)
         for count in (0, -1, 10_001):
             with pytest.raises(InvalidError):
                 await change(store, Skip(actor="ada", count=count), 10)
 
-    async def test_a_trigger_answers_with_the_run_as_it_is_stored(self, store: Store) -> None:
+    async def test_trigger_returns_the_stored_run(self, store: Store) -> None:
         await create(store, payload={"b": 1, "a": 2.0})
         first = (await change(store, Trigger(actor="ada"), 10.5)).run
         assert first is not None
@@ -245,14 +245,14 @@ class States:
         told = [(record.action, record.actor, record.run_id) for record in await store.ledger.list_audit(NAMESPACE)]
         assert told[:2] == [("retry", "eve", second.id), ("trigger", "ada", first.id)]
 
-    async def test_a_trigger_plans_what_is_due_first(self, store: Store) -> None:
+    async def test_trigger_plans_due_ticks_first(self, store: Store) -> None:
         await create(store, catch_up="one")
         changed = await change(store, Trigger(actor="ada"), 60)
         tick, manual = sorted(await runs_of(store), key=lambda run: run.id)
         assert (tick.origin, tick.status, manual.status) == ("schedule", "queued", "waiting")
         assert changed.run == manual
 
-    async def test_an_update_to_what_is_already_so_leaves_no_trace(self, store: Store) -> None:
+    async def test_update_without_effect_leaves_no_trace(self, store: Store) -> None:
         await create(store, priority=3)
         before = await get(store)
         audit, revisions = await store.ledger.list_audit(NAMESPACE), await store.schedules.list_revisions(before.id)

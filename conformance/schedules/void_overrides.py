@@ -1,4 +1,4 @@
-"""Overrides of a schedule that is paused, edited, deployed or late: they are kept, or void and the audit says so."""
+"""Overrides of a schedule that is paused, edited, deployed or late: they stay, or become void with an audit entry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tickbird.store.protocol.store import Store
 class VoidOverrides:
     """The schedule ticks every minute from T0 on, and is overridden at second 10."""
 
-    async def test_while_paused_it_is_void(self, store: Store) -> None:
+    async def test_override_during_a_pause_is_void(self, store: Store) -> None:
         await create(store, overlap="allow")
         await decide(store, 60, skip=True)
         await decide(store, 120, payload=OWN)
@@ -51,7 +51,7 @@ class VoidOverrides:
         await plan(store, 400)
         assert [tick for tick, *_ in await ticks(store)] == [180]
 
-    async def test_an_edit_of_the_grid_keeps_what_is_still_there(self, store: Store) -> None:
+    async def test_grid_edit_keeps_overrides_of_remaining_ticks(self, store: Store) -> None:
         await create(store, overlap="allow")
         await decide(store, 120, skip=True)
         await decide(store, 180, payload=OWN)
@@ -82,7 +82,7 @@ class VoidOverrides:
         assert await void(store) == [(120, "edited", "bo"), (360, "edited", "bo")]
         assert await looks_next(store) == 60
 
-    async def test_other_edits_leave_it_alone_but_for_another_task(self, store: Store) -> None:
+    async def test_other_edits_keep_overrides_unless_the_task_changes(self, store: Store) -> None:
         await create(store, overlap="allow")
         await decide(store, 120, payload=OWN)
         await decide(store, 180, skip=True)
@@ -94,7 +94,7 @@ class VoidOverrides:
         assert (await decided(store), await void(store)) == ([180], [(120, "edited", "bo")])
 
     @needs("limits")
-    async def test_a_key_that_can_read_its_payload_leaves_it_alone(self, store: Store) -> None:
+    async def test_new_key_that_fits_the_payload_keeps_the_override(self, store: Store) -> None:
         await create(store, overlap="allow")
         await decide(store, 120, payload=OWN)
         await change(store, Update(actor="bo", fields={"concurrency_key": "k-{limit}", "payload": {"limit": 1}}), 21)
@@ -128,7 +128,7 @@ class VoidOverrides:
         await change(store, again, 21)
         assert (await decided(store), await void(store)) == ([120, 180], [])
 
-    async def test_a_plain_edit_tells_what_became_void(self, store: Store, plain: Plain) -> None:
+    async def test_sql_edit_reports_void_overrides(self, store: Store, plain: Plain) -> None:
         now = await seconds(store) // 3_600 * 3_600
         schedule = await create(store, trigger=every(hours=1), at=now)
         far = now + 10 * 3_600
@@ -140,7 +140,7 @@ class VoidOverrides:
         assert await decided(store) == [left]
         assert await void(store) == [(far + far + 3_600 - left, "edited", "planner")]
 
-    async def test_deleted_it_is_gone(self, store: Store) -> None:
+    async def test_delete_removes_overrides(self, store: Store) -> None:
         await create(store)
         await decide(store, 120, skip=True)
         await change(store, Delete(actor="bo"), 20)
@@ -150,7 +150,7 @@ class VoidOverrides:
             await plan(store, at)
         assert [tick for tick, *_ in await ticks(store)] == [60, 120]
 
-    async def test_what_overlap_or_lateness_takes_away_is_told(self, store: Store) -> None:
+    async def test_override_lost_to_overlap_or_lateness_is_reported(self, store: Store) -> None:
         await create(store, catch_up="skip")
         await plan(store, 60)
         await decide(store, 120, 70, payload=OWN)
@@ -166,7 +166,7 @@ class VoidOverrides:
             ("overlap", 300, 300, 1),
         ]
 
-    async def test_it_follows_its_tick_through_other_zone_rules(
+    async def test_override_follows_its_tick_through_new_zone_data(
         self, store: Store, other: Store, tmp_path: Path
     ) -> None:
         await create(store, trigger=cron("0 9 * * *", tz="Europe/Berlin"), overlap="allow")
