@@ -57,7 +57,7 @@ async def test_a_schedule_is_created_with_all_its_policies(api: Api) -> None:
     assert answer.status_code == 201
     assert answer.headers["etag"] == '"1"'
     made = answer.json()
-    assert made["warnings"] == ["no worker that executes is alive: its runs stay queued until one does"]
+    assert made["warnings"] == ["no live worker executes runs: its runs stay queued until one does"]
     assert made["schedule"] == (await api.get("/schedules/digest", "viewer"))
     stored = made["schedule"]["definition"]
     assert (stored["grace"], stored["timeout"], stored["payload"]) == (600, 90, {"n": 3})
@@ -159,7 +159,7 @@ async def test_a_change_of_another_revision_is_refused(api: Api, method: str, pa
     await send(api, "PATCH", "/digest", json={"definition": {"retries": 1}})
     before = await api.get("/schedules/digest")
     answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": '"1"'})
-    assert "is at revision 2, not 1: it changed meanwhile." in refused(answer, 412, "stale")
+    assert "is at revision 2, not 1: it has changed." in refused(answer, 412, "stale")
     answer = await api.ask(method, f"{PATH}/digest{path}", "editor", json=body, headers={"If-Match": "W/1"})
     assert "is not an ETag of this API" in refused(answer, 400, "bad-tag")
     for unquoted in ("0", "1", '"0"'):
@@ -245,9 +245,7 @@ async def test_a_schedule_is_triggered(api: Api) -> None:
     run = answer.json()["run"]
     assert (run["origin"], run["status"], run["payload"]) == ("manual", "queued", {"n": 2})
     assert run["actor"].startswith("operator (token ")
-    assert answer.json()["warnings"] == [
-        f"no worker that executes is alive: run {run['id']} stays queued until one does"
-    ]
+    assert answer.json()["warnings"] == [f"no live worker executes runs: run {run['id']} stays queued until one does"]
     waiting = await send(api, "POST", "/digest/trigger", "operator")
     assert waiting["run"]["payload"] == {"n": 1}
     assert waiting["warnings"] == [f"run {waiting['run']['id']} waits until the active run of digest is final"]
@@ -264,7 +262,7 @@ async def test_the_same_key_gives_the_same_run_to_the_same_caller(api: Api) -> N
     # Another caller knows nothing of it.
     assert (await send(api, "POST", "/digest/trigger", "editor", headers=key))["run"]["id"] != first
     other = await api.ask("POST", f"{PATH}/digest/trigger", "operator", headers=key, json={"payload": {"n": 2}})
-    assert "idempotency key 'once' stands for run" in refused(other, 409, "conflict")
+    assert "idempotency key 'once' belongs to run" in refused(other, 409, "conflict")
     assert "has another payload" in refused(other, 409, "conflict")
     for wrong in ("", "x" * 192):
         answer = await api.ask("POST", f"{PATH}/digest/trigger", "operator", headers={"Idempotency-Key": wrong})

@@ -61,7 +61,7 @@ async def test_an_editor_applies_no_command_as_an_override(api: Api) -> None:
 async def test_what_cannot_be_a_command_is_told(api: Api) -> None:
     body = {**BACKUP, "target": {"command": ["backup"]}}
     answer = await api.ask("POST", PATH, "admin", json={"name": "backup", "definition": body})
-    assert "'backup' is not a whole path" in refused(answer, 422, "invalid")
+    assert "'backup' is not an absolute path" in refused(answer, 422, "invalid")
 
 
 async def test_a_run_of_it_is_triggered_as_any_and_told_where_nobody_allows_it(api: Api) -> None:

@@ -25,7 +25,7 @@ def work() -> None: ...
         ({"retries": -1}, "retries"),
         ({"retries": True}, "retries"),
         ({"retries": 10**10}, "retries"),
-        ({"retrys": 3}, "did you mean retries"),
+        ({"retrys": 3}, "Did you mean retries"),
         ({"priority": 10**12}, "priority"),
         ({"timeout": 0}, "timeout"),
         ({"timeout": 1.5}, "timeout"),
@@ -109,10 +109,10 @@ def test_an_invalid_task_is_refused(function: Any) -> None:
 @pytest.mark.parametrize("name", ["", "a b", "🐦", "a\0b", "x" * 201, "a/b", "é"])
 def test_odd_names_are_refused(name: str) -> None:
     bird = Tickbird()
-    with pytest.raises(DefinitionError, match="not a usable name"):
+    with pytest.raises(DefinitionError, match="not a valid name"):
         bird.task(name=name)(work)
     task = bird.task(work)
-    with pytest.raises(DefinitionError, match="not a usable name"):
+    with pytest.raises(DefinitionError, match="not a valid name"):
         bird.schedule(name, task, HOURLY)
 
 

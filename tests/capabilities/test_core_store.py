@@ -206,7 +206,7 @@ def test_doctor_lists_what_is_missing(commands: Any) -> None:
     assert all(check["ok"] for check in checks)
     text = commands("doctor").stdout
     for name, capability in CAPABILITIES.items():
-        assert f"capabilities: {name}: this store has none. {capability.loss}" in text
+        assert f"capabilities: {name}: not supported by this store. {capability.loss}" in text
 
 
 async def test_routes_of_the_core_work(http: httpx.AsyncClient) -> None:

@@ -24,7 +24,7 @@ def test_a_command_is_set_and_shown(cli: Cli) -> None:
     "given, words",
     [
         (["command=rsync -a"], "command: 'rsync -a' is not JSON"),
-        (['command=["rsync"]'], "command: program 'rsync' is not a whole path; write it from the root on"),
+        (['command=["rsync"]'], "command: program: 'rsync' is not an absolute path. Use an absolute path"),
         (['command=["/bin/true"]', "task=x"], "command and task: a schedule has one target"),
     ],
 )
@@ -36,5 +36,5 @@ def test_what_cannot_be_set_is_refused(cli: Cli, given: list[str], words: str) -
 def test_a_worker_refuses_what_is_no_path(cli: Cli) -> None:
     assert "'rsync' is not the full path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
     allowing = ("worker", "--allow-command", "/bin/sh", "--allow-env")
-    assert "'*' is not the name of a variable; write, for example, LEVEL" in cli.refused(2, *allowing, "*")
-    assert "stands for variables of Tickbird" in cli.refused(2, *allowing, "TICKBIRD_URL")
+    assert "'*' is not the name of a variable. Write, for example, LEVEL" in cli.refused(2, *allowing, "*")
+    assert "reserved for Tickbird" in cli.refused(2, *allowing, "TICKBIRD_URL")

@@ -82,7 +82,7 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
         reason = "custom trigger 'test_moon' is not known here"
         assert '{"custom":"test_moon","params":{"step":1}}: ' + reason in " ".join(cli.ok("show", "rise").out.split())
         assert reason in cli.ok("why", "rise").out
-        assert f"rise is left alone: {reason}." in " ".join(cli("doctor").out.split())
+        assert f"rise is ignored by this process: {reason}." in " ".join(cli("doctor").out.split())
         assert reason in cli.refused(4, "trigger", "rise")
         assert reason in cli.ok("preview", "rise").out
         refusal = cli.refused(2, "preview", "--custom", "test_moon")

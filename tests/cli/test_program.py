@@ -151,7 +151,7 @@ def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.
     [
         (("nothing",), "there is no command 'nothing'. See `tickbird --help`."),
         (("triger",), "there is no command 'triger'. Did you mean trigger? See `tickbird --help`."),
-        (("ls", "--tz", "Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
+        (("ls", "--tz", "Mars/Phobos"), "there is no time zone 'Mars/Phobos'"),
         (("ls", "--nothing"), "no such option"),
         (("ls", "extra"), "got unexpected extra argument (extra). See `tickbird ls --help`."),
         (("ls", "--url", ""), "--url is empty. Give it a value, or omit it. See `tickbird ls --help`."),

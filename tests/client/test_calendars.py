@@ -63,9 +63,9 @@ async def test_a_calendar_is_read_listed_and_deleted(client: Client) -> None:
 async def test_bad_input_is_refused_in_one_sentence(client: Client) -> None:
     for name, definition, said in (
         ("weekends", {"dates": ["12-25"]}, "built in"),
-        ("a b", {"dates": ["12-25"]}, "usable name"),
+        ("a b", {"dates": ["12-25"]}, "valid name"),
         ("fest", {"dates": ["2026-02-30"]}, "not a date"),
-        ("fest", {}, "closes nothing"),
+        ("fest", {}, "closes no days"),
     ):
         with pytest.raises(DefinitionError, match=said):
             await client.calendars.put(name, definition, actor="ana")

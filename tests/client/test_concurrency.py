@@ -72,7 +72,7 @@ async def test_a_tasks_key_is_that_of_its_schedules_and_runs(store: SqliteStore)
     bird.adopt_client(client)
     first, second = await export.enqueue(tenant="b"), await export.using(concurrency_key="x").enqueue(tenant="b")
     assert [(await client.runs.get(run_id)).concurrency_key for run_id in (first, second)] == ["tenant:b", "x"]
-    with pytest.raises(InvalidError, match="a brace that encloses no field"):
+    with pytest.raises(InvalidError, match="a brace that does not enclose a field"):
         bird.task(name="wrong", concurrency_key="tenant:{")(lambda: None)
 
 

@@ -78,11 +78,11 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
         await StoreClient(store).runs.enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
     assert (await store.leases.claim(WORKER, 1, 600, queues=["default"], targets=[("task", "work")])).runs
     [busy] = (await board.findings(late=-5)).findings
-    assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
+    assert "all slots of the workers that could claim it are busy (1 slot on 1)" in busy.text
     await store.workers.heartbeat(replace(WORKER, slots=5), 600)
     await store.queues.set_rate("default", "default", RateLimit(1, 3_600), "ada")
     [rated] = (await board.findings(late=-5)).findings
-    assert "the rate of queue 'default' is 1/h" in rated.text
+    assert "the rate limit of queue 'default' is 1/h" in rated.text
 
 
 async def test_the_load_is_counted_through_all_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def told(explanation: Explanation) -> list[tuple[bool | None, str]]:
 async def test_a_schedule_is_created_and_changed(store: Store) -> None:
     client = StoreClient(store)
     options: dict[str, Any] = {"actor": "ada", "unknown_task_ok": True}
-    with pytest.raises(DefinitionError, match="there is no schedule 'load'; create it first, or correct the name"):
+    with pytest.raises(DefinitionError, match=r"there is no schedule 'load'\. Create it first, or correct the name"):
         await client.schedules.create("report", every(hours=1), "work", depends_on=("load", "1h"), **options)
     for name in ("load", "clean"):
         await client.schedules.create(name, every(hours=1), "work", **options)
@@ -43,7 +43,7 @@ async def test_a_schedule_is_created_and_changed(store: Store) -> None:
     ).revision == edited.revision
     [revision] = await client.revisions.list("report", limit=1)
     assert revision.detail["before"] == {"depends_on": [{"after": "load", "within": 3_600}]}
-    with pytest.raises(DefinitionError, match="'clean' would wait for itself: clean → report → clean"):
+    with pytest.raises(DefinitionError, match="'clean' would depend on itself: clean → report → clean"):
         await client.schedules.update("clean", depends_on=("report", "1h"), actor="bo")
     with pytest.raises(ConflictError, match="'clean' cannot be deleted: report depends on it"):
         await client.schedules.delete("clean", actor="bo")
@@ -76,7 +76,7 @@ async def test_why_a_tick_was_skipped(store: Store) -> None:
         "skipped",
         (
             "Skipped (dependency): load had not succeeded since 2026-01-01 00:00:00 UTC (depends_on: within 1 h): "
-            "it had never succeeded; any success of it from then on would have let this tick run."
+            "it had never succeeded; a success since then would have let this tick run."
         ),
     )
     await end_run(store, 3_650)
@@ -85,7 +85,7 @@ async def test_why_a_tick_was_skipped(store: Store) -> None:
     assert "load had not succeeded since 2026-01-01 02:00:00 UTC" in later_.sentence
     assert "it had last succeeded at 2026-01-01 01:00:50 UTC as run 1;" in later_.sentence
     # What came after it was decided did not help it.
-    assert "the successes of it that are known came later;" in (await ask(store, 3_600, now=11_000)).sentence
+    assert "its recorded successes are later;" in (await ask(store, 3_600, now=11_000)).sentence
     assert told(later_)[0][0] is False
 
 
@@ -129,15 +129,13 @@ async def test_one_that_is_needed_and_is_a_shadow_is_called_one(store: Store) ->
     await create_load(store, shadow=True)
     await create(store, trigger=every(hours=1), depends_on=NEEDS)
     await alive(store, 60)
-    shadow = "a shadow (shadow=true), of which nothing runs"
+    shadow = "a shadow (shadow=true), which never runs"
     coming = await ask(store, 3_600, now=60)
-    assert coming.sentence.endswith(
-        f"load succeeds from 2026-01-01 00:00:00 UTC on, which it does not while it is {shadow}."
-    )
-    assert f"else it is skipped: it is {shadow}." in told(coming)[0][1]
+    assert coming.sentence.endswith(f"load succeeds after 2026-01-01 00:00:00 UTC (but it is {shadow}).")
+    assert f"otherwise it is skipped: it is {shadow}." in told(coming)[0][1]
     await plan(store, 3_600)
     skipped = await ask(store, 3_600, now=3_700)
-    assert f"(depends_on: within 1 h): it is {shadow}; any success" in skipped.sentence
+    assert f"(depends_on: within 1 h): it is {shadow}; a success" in skipped.sentence
     assert "never succeeded" not in skipped.sentence
     waits = [{"after": "load", "within": 3_600, "wait": 1_800}]
     await change(store, Update(actor="x", fields={"depends_on": waits}), 3_800)
@@ -155,7 +153,7 @@ async def test_why_a_run_that_waited_was_cancelled(store: Store) -> None:
     [run] = await runs_of(store)
     assert (await ask(store, 3_600, now=5_600)).sentence == (
         f"Run {run.id} was cancelled: load had not succeeded by 2026-01-01 01:30:00 UTC, "
-        "for which it waited (dependency)."
+        "and the wait ended (dependency)."
     )
 
 
@@ -165,13 +163,14 @@ async def test_what_a_tick_to_come_needs(store: Store) -> None:
     await alive(store, 60)
     coming = await ask(store, 3_600, now=60)
     assert coming.sentence == (
-        "Will run at 2026-01-01 01:00:00 UTC, provided that load succeeds from 2026-01-01 00:00:00 UTC on."
+        "Will run at 2026-01-01 01:00:00 UTC, provided that load succeeds after 2026-01-01 00:00:00 UTC."
     )
     assert told(coming) == [
         (
             None,
             (
-                "Needs load to succeed from 2026-01-01 00:00:00 UTC on, else it waits until 2026-01-01 01:30:00 UTC: "
+                "Needs load to succeed after 2026-01-01 00:00:00 UTC, "
+                "otherwise it waits until 2026-01-01 01:30:00 UTC: "
                 "it has never succeeded."
             ),
         )

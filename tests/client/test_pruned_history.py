@@ -87,7 +87,7 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
     assert after.complete_from > START.timestamp()
     # Revision 1 is left, and would have ticked then.
     told = await client.ticks.why("report", START + timedelta(hours=10, minutes=30))
-    assert (told.verdict, "not known any more" in told.sentence) == ("no record", True)
+    assert (told.verdict, "is no longer stored" in told.sentence) == ("no record", True)
     with pytest.raises(NotFoundError, match="it was pruned"):
         await client.revisions.roll_back("report", 50, actor="ana")
     assert (await client.revisions.roll_back("report", 151, actor="ana")).revision == 2 * MIN_REVISIONS_KEPT + 1

@@ -76,7 +76,10 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
     assert await client.runs.queue_position(begun.id) is None
     answer = await client.ticks.why("letters", later(60))
     assert answer.verdict == "queued"
-    assert "it waits for the rate of queue 'mail', 1/h: 1 run comes before it, and it may begin at " in answer.sentence
+    assert (
+        "it waits for the rate limit of queue 'mail', 1/h: 1 run comes before it, and it may start at "
+        in answer.sentence
+    )
     [step] = [step for step in answer.steps if step.name == "rate"]
     assert (step.ok, step.at) == (False, turn.at)
 
@@ -89,6 +92,6 @@ async def test_why_says_that_a_run_lets_others_pass(client: Client, store: Sqlit
     runs = sorted(await client.runs.list(schedule="many", limit=500), key=lambda run: run.id)
     assert runs[2].scheduled_for is not None
     answer = await client.ticks.why("many", runs[2].scheduled_for)
-    assert "in queue 'default' it lets runs of others pass until " in answer.sentence
-    assert answer.sentence.endswith("since its schedule made many at once; 2 runs come before it now.")
+    assert "in queue 'default' it yields to runs of other schedules until " in answer.sentence
+    assert answer.sentence.endswith("because its schedule created many at once; 2 runs come before it now.")
     assert [step.ok for step in answer.steps if step.name == "line"] == [None]

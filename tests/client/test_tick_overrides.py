@@ -87,18 +87,18 @@ async def test_why_tells_it_before_and_after(hourly: Made) -> None:
     await client.overrides.put("work", hour(3), move_to=hour(5), payload={"limit": 7}, actor="ben")
     before = [await client.ticks.why("work", hour(number)) for number in range(1, 5)]
     assert [each.verdict for each in before] == ["will be skipped", "will run", "will run", "will be skipped"]
-    assert before[0].sentence == "Will be skipped: ana told it to skip this tick: “closed”."
-    assert ", with another payload by ana" in before[1].sentence
-    assert ", moved from 2026-01-01 03:00:00 UTC by ben, with another payload by ben" in before[2].sentence
+    assert before[0].sentence == "Will be skipped: ana skipped this tick: “closed”."
+    assert ", with a payload changed by ana" in before[1].sentence
+    assert ", moved from 2026-01-01 03:00:00 UTC by ben, with a payload changed by ben" in before[2].sentence
     assert "past this one" in before[3].sentence
     landing = await client.ticks.why("work", hour(5) + timedelta(minutes=0))
     assert landing.verdict == "will be skipped"
     await time.advance(hours=6)
     after = [await client.ticks.why("work", hour(number)) for number in range(1, 5)]
     assert [each.verdict for each in after] == ["skipped", "ran", "ran", "skipped"]
-    assert after[0].sentence == "Skipped (operator): ana told it to skip this tick: “closed”."
-    assert after[1].sentence.endswith(" ana gave it another payload: “few”.")
-    assert after[2].sentence.endswith(" ben moved it and gave it another payload.")
+    assert after[0].sentence == "Skipped (operator): ana skipped this tick: “closed”."
+    assert after[1].sentence.endswith(" ana changed its payload: “few”.")
+    assert after[2].sentence.endswith(" ben moved it and changed its payload.")
     assert any("Moved from 2026-01-01 03:00:00 UTC to 2026-01-01 05:00:00 UTC by ben" in s.text for s in after[2].steps)
 
 
@@ -121,9 +121,7 @@ async def test_a_tick_of_the_past_is_refused_with_what_became_of_it(hourly: Made
         await time.client.overrides.put("work", hour(1), skip=True, actor="ana")
     with pytest.raises(ConflictError, match=r"it was skipped by ana for operator \(closed\)"):
         await time.client.overrides.undo("work", hour(2), actor="ana")
-    with pytest.raises(
-        ConflictError, match=r"'work' did not exist yet at .*T19:00:00Z; it was created at .*T00:05:00Z"
-    ):
+    with pytest.raises(ConflictError, match=r"'work' did not exist at .*T19:00:00Z. It was created at .*T00:05:00Z"):
         await time.client.overrides.put("work", hour(-5), skip=True, actor="ana")
 
 
@@ -131,9 +129,9 @@ async def test_bad_input(hourly: Made) -> None:
     time, _ = hourly
     client = time.client
     bad: list[tuple[type[Exception], str, dict[str, Any]]] = [
-        (InvalidError, "nothing was decided", {}),
-        (InvalidError, "not both", {"skip": True, "payload": {}}),
-        (InvalidError, "is past", {"move_to": hour(0)}),
+        (InvalidError, "nothing to change", {}),
+        (InvalidError, "cannot be combined", {"skip": True, "payload": {}}),
+        (InvalidError, "is in the past", {"move_to": hour(0)}),
         (PayloadError, "limit", {"payload": {"limit": "many"}}),
         (InvalidError, "payload", {"payload": [1]}),
         (TriggerError, "no time zone", {"move_to": datetime(2030, 1, 1)}),
@@ -169,7 +167,7 @@ async def test_where_nothing_is_to_come_nothing_can_be_decided(hourly: Made) -> 
     await client.schedules.create("once", cron("0 0 1 6 *"), "work", actor="ana", max_runs=1)
     await client.schedules.update("once", end_at=hour(20), actor="ana")
     assert (await client.schedules.get("once")).state == "ended"
-    with pytest.raises(ConflictError, match="is ended; it has no tick to come"):
+    with pytest.raises(ConflictError, match="is ended and has no future ticks"):
         await client.overrides.put("once", hour(2), skip=True, actor="ana")
 
 

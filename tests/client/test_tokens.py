@@ -61,9 +61,9 @@ async def test_a_revoked_token_is_no_longer_live(client: StoreClient) -> None:
     [
         ({"name": ""}, "name: must have 1 to 100"),
         ({"name": "x" * 101}, "name: must have 1 to 100"),
-        ({"name": "a\0"}, "name: .* is not text"),
+        ({"name": "a\0"}, "name: .* cannot be stored as text"),
         ({"role": "root"}, "role: 'root' is not one of"),
-        ({"namespaces": ["a/b"]}, "namespace: 'a/b' is not a usable name"),
+        ({"namespaces": ["a/b"]}, "namespace: 'a/b' is not a valid name"),
         ({"namespaces": "shop"}, "namespaces: must be a list"),
         ({"actor": ""}, "actor: must have"),
     ],

@@ -226,7 +226,7 @@ async def test_rows_that_were_tampered_with_are_named(tmp_path: Path) -> None:
         audit = await harness.client.ticks.verify("hourly", moved - timedelta(minutes=1), moved + timedelta(hours=2))
         assert named(audit) == [("missing", "2026-01-01T09:00:00Z", 1), ("invented", "2026-01-01T09:01:30Z", 1)]
         invented = audit.findings[1]
-        assert invented.text == f"run {invented.run_id} lies off the grid in force"
+        assert invented.text == f"run {invented.run_id} is off the grid in force"
         week.write("UPDATE skips SET first_at = first_at - 7200000000, count = count + 2")
         audit = await harness.client.ticks.verify("hourly", START + timedelta(days=1))
         assert named(audit) == [("doubled", "2026-01-02T23:00:00Z", 1), ("doubled", "2026-01-03T00:00:00Z", 1)]

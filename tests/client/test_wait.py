@@ -68,7 +68,7 @@ async def test_bad_input(store: Store) -> None:
     client = StoreClient(store)
     with pytest.raises(NotFoundError, match="there is no run 999"):
         await client.runs.wait(999, timeout=1)
-    with pytest.raises(DefinitionError, match="timeout: 'soon' is not a length of time"):
+    with pytest.raises(DefinitionError, match="timeout: 'soon' is not a duration"):
         await client.runs.wait(999, timeout="soon")
     await client.schedules.create("yearly", cron("0 0 1 1 *"), "work", actor="ada", unknown_task_ok=True)
     with pytest.raises(DefinitionError, match="wait: -1 is out of range"):

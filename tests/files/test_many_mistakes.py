@@ -43,14 +43,14 @@ def test_each_mistake_of_a_command_is_told() -> None:
         read_bytes(ODD.replace("COMMAND", json.dumps(COMMAND, indent=1)).encode(), "x.json", "json")
     told = [str(diagnostic) for diagnostic in caught.value.diagnostics]
     for words in (
-        "x.json:3:13: schedule a: command: program 'relative' is not a whole path",
-        "x.json:6:3: schedule a: command: args: '5' is not text",
-        "x.json:7:3: schedule a: command: args: 'b\\x00' is not text",
+        "x.json:3:13: schedule a: command: program: 'relative' is not an absolute path",
+        "x.json:6:3: schedule a: command: args: '5' cannot be passed",
+        "x.json:7:3: schedule a: command: args: 'b\\x00' cannot be passed",
         "x.json:10:10: schedule a: command: env: 'A B' is not the name of a variable",
-        "x.json:11:17: schedule a: command: env: TICKBIRD_X is a name that Tickbird sets itself",
+        "x.json:11:17: schedule a: command: env: TICKBIRD_X is reserved for Tickbird",
         "x.json:12:11: schedule a: command: env: 'B C' is not the name of a variable",
         "x.json:15:13: schedule a: command: env: NUMBER must be a text",
-        "x.json:18:13: schedule a: command: success: has exit codes",
+        "x.json:18:13: schedule a: command: success: must have whole numbers",
         "x.json:21:10: schedule a: command: user: 'a b' is not the name of a user",
         "x.json:22:12: schedule a: command: folder 'here' is not a whole path",
         "x.json:23:11: schedule a: command: input: is not text",
@@ -59,7 +59,7 @@ def test_each_mistake_of_a_command_is_told() -> None:
         "x.json:26:29: -Infinity is not a storable number.",
         "x.json:26:52: 1e999 is too large.",
         "x.json:27:17: schedule b: any_of: expected a list of 1 to 32 objects",
-        "x.json:27:42: schedule b: command: shell: is the line that a shell reads",
+        "x.json:27:42: schedule b: command: shell: must be a non-empty line",
     ):
         assert [line for line in told if line.startswith(words)], (words, told)
 

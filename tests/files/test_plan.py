@@ -242,8 +242,8 @@ def test_dependencies_that_cannot_be_are_told() -> None:
     assert "depends_on: there is no schedule 'nothing'" in str(diagnostic)
     # Each of a circle once, where it stands.
     circle = [str(each) for each in plan(said(a=after("b"), b=after("a"))).diagnostics]
-    assert ["would wait for itself: a → b → a" in each for each in circle] == [True, False]
-    assert "would wait for itself: b → a → b" in circle[1]
+    assert ["would depend on itself: a → b → a" in each for each in circle] == [True, False]
+    assert "would depend on itself: b → a → b" in circle[1]
     [diagnostic] = plan(said(a=after("old")), stored("old", daily()), prune=True).diagnostics
     assert "'old' is in no file and would be deleted" in str(diagnostic)
     assert not plan(said(a=after("old")), stored("old", daily())).diagnostics
@@ -356,7 +356,7 @@ def alone(name: str, **fields: Any) -> AppSchedule:
 @pytest.mark.parametrize("state", ["active", "deleted"])
 def test_a_schedule_that_this_process_leaves_alone_is_not_written(state: State) -> None:
     refused = plan(said(a={"cron": "0 4 * * *"}), alone("a", state=state))
-    expected = "schedule a: is left alone: target kind 'nowhere' is not known here; install the package"
+    expected = "schedule a: is left alone: target kind 'nowhere' is not known here. Install its package"
     assert not refused.schedules
     assert [each.text[: len(expected)] for each in refused.diagnostics] == [expected]
 

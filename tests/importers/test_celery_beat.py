@@ -235,4 +235,4 @@ def test_a_zone_that_there_is_not_is_told() -> None:
         read_settings('timezone = "No/Where"\nbeat_schedule = {"a": {"task": "t", "schedule": crontab()}}', "s.py")
     )
     assert not made.document.schedules
-    assert "no zone is called 'No/Where'" in str(made.not_imported[0])
+    assert "there is no time zone 'No/Where'" in str(made.not_imported[0])

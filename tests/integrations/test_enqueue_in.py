@@ -214,7 +214,7 @@ async def test_options_keys_and_instants(bird: Tickbird, client: Client, opened:
         )
         again = await done(bird.enqueue_in(connection, "note", {"at": due}, idempotency_key="k"))
         assert again == first
-        with pytest.raises(ConflictError, match="stands for run"):
+        with pytest.raises(ConflictError, match="belongs to run"):
             await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}, idempotency_key="k"))
         later = await done(bird.enqueue_in(connection, "note", {"at": due}, delay="5m"))
         await done(connection.commit())
@@ -234,7 +234,7 @@ async def test_a_refused_enqueue_leaves_the_transaction_usable(bird: Tickbird, c
             ("send_mail", {"to": object()}, {}, PayloadError, "valid string"),
             ("nobody", {}, {}, NotFoundError, "no live worker knows a task 'nobody'"),
             ("nobody", {"x": {1, 2}}, {"unknown_task_ok": True}, InvalidError, "payload"),
-            ("no name!", {}, {}, InvalidError, "not a usable name"),
+            ("no name!", {}, {}, InvalidError, "not a valid name"),
             ("send_mail", {"to": "a"}, {"delay": "1h", "at": datetime.now(UTC)}, InvalidError, "one of them"),
             ("send_mail", {"to": "a"}, {"idempotency_key": ""}, InvalidError, "1 to 200 characters"),
             ("send_mail", {"to": "a"}, {"actor": ""}, InvalidError, "actor"),

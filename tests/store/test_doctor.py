@@ -100,7 +100,7 @@ class TestPostgres:
         await admin.execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
         [(severity, text)] = of(await findings(store), "schema")
         assert severity == "problem"
-        assert text.startswith("It is at version 0 and this tickbird needs ")
+        assert text.startswith("The schema has version 0, and this tickbird needs ")
         await admin.execute("UPDATE tickbird.meta SET value = 'x' WHERE key = 'version'")
         assert of(await findings(store), "schema")[0][0] == "problem"
 
@@ -238,7 +238,7 @@ class TestSqlite:
         content[page * 9 : page * 12] = b"\xff" * (page * 3)
         path.write_bytes(content)
         [(severity, text)] = of(await findings(store), "durability")
-        assert (severity, text.startswith("The file is damaged: ")) == ("problem", True)
+        assert (severity, text.startswith("The file is corrupt: ")) == ("problem", True)
 
     async def test_a_store_in_memory_has_no_disk_checks(self) -> None:
         store = SqliteStore(":memory:")

@@ -146,5 +146,5 @@ async def test_namespaces_are_apart(api: Api) -> None:
 @pytest.mark.parametrize("wrong", ["a b", "", "x" * 300, "a/b", "é"])
 async def test_what_is_no_namespace_is_refused(api: Api, wrong: str) -> None:
     answer = await api.ask("GET", "/api/v1/schedules", "viewer", "*", params={"namespace": wrong})
-    assert "is not a usable name" in refused(answer, 422, "invalid")
+    assert "is not a valid name" in refused(answer, 422, "invalid")
     assert answer.json()["field"] == "namespace"

@@ -49,7 +49,7 @@ async def test_those_that_match_are_paused_and_told_apart(api: Api) -> None:
         "verb": "pause",
         "matched": 3,
         "changed": ["mail-a", "mail-b"],
-        "not_changed": [{"schedule": "mail-c", "why": "is paused already, by bo"}],
+        "not_changed": [{"schedule": "mail-c", "why": "is already paused by bo"}],
         "runs": {},
     }
     paused = await api.get("/schedules/mail-a")
@@ -167,7 +167,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
 
     async def unlucky(schedules: ScheduleStore, namespace: str, name: str, command: Any, **more: Any) -> Any:
         if name == "mail-b":
-            raise ConflictError("schedule 'mail-b' is at revision 2, not 1: it changed meanwhile.")
+            raise ConflictError("schedule 'mail-b' is at revision 2, not 1: it has changed.")
         if name == "other":
             raise StoreUnavailableError("the database at 10.0.0.7 does not answer;")
         return await change(schedules, namespace, name, command, **more)
@@ -178,7 +178,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
     found = (await bulk(memory, "trigger", 5)).json()
     assert found["changed"] == ["mail-a", "mail-c", "mail-less"]
     assert {each["schedule"]: each["why"] for each in found["not_changed"]} == {
-        "mail-b": "schedule 'mail-b' is at revision 2, not 1: it changed meanwhile.",
+        "mail-b": "schedule 'mail-b' is at revision 2, not 1: it has changed.",
         "other": "the store did not respond: the change may or may not have been made",
     }
     refused(await bulk(memory, "trigger", 1, contains="other"), 503, "store-unavailable")

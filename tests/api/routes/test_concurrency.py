@@ -48,7 +48,7 @@ async def test_keys_come_in_pages_and_let_waiters_go(api: Api) -> None:
 async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
     await api.client().runs.enqueue("report", actor="ana", unknown_task_ok=True, queue="mail")
     changed = await send(api, "PUT", "/queues/mail/rate", json={"rate": "100/min"})
-    assert changed["warnings"] == ["no worker that executes is alive: its runs stay queued until one does"]
+    assert changed["warnings"] == ["no live worker executes runs: its runs stay queued until one does"]
     queue = changed["queue"]
     assert set(queue) == keys(QueueStatus)
     assert (queue["queue"], queue["rate"], queue["queued"], queue["workers"]) == ("mail", "100/min", 1, 0)

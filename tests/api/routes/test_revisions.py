@@ -89,7 +89,7 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
     await api.store.schedules.change("default", "digest", deploy)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 1})).json()
     assert answer["schedule"]["field_overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
-    assert "set over what app shop declares, also through deploys" in answer["warnings"][-1]
+    assert "these fields override app shop declares, also through deploys" in answer["warnings"][-1]
     # A deploy does not take it away; going back to what the code says does.
     three = SyncFromCode(
         actor="sync",
@@ -111,7 +111,7 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
 async def test_a_task_that_is_gone_is_a_warning_and_a_payload_that_no_longer_fits_is_refused(api: Api) -> None:
     await edited(api)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 2})).json()
-    assert answer["warnings"] == ["no worker that executes is alive: its runs stay queued until one does"]
+    assert answer["warnings"] == ["no live worker executes runs: its runs stay queued until one does"]
     schema = {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 6}}}
     tasks = {"report": {"queue": "default", "schema": schema}}
     worker = Worker(

@@ -51,7 +51,7 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     made = await send(api, json=body)
     run = made["run"]
     assert set(run) == keys(RunRecord)
-    assert made["warnings"] == [f"no worker that executes is alive: run {run['id']} stays queued until one does"]
+    assert made["warnings"] == [f"no live worker executes runs: run {run['id']} stays queued until one does"]
     assert (run["origin"], run["status"], run["schedule"], run["target"]) == (
         "manual",
         "queued",
@@ -162,9 +162,9 @@ async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
     await api.store.workers.heartbeat(WORKER, 600)
     assert await waits(api, first) == []
     later = (await send(api, json={"task": "report", "at": "2100-01-01T00:00:00Z"}))["run"]["id"]
-    assert await waits(api, later) == [("queue", "Attempt 1 may begin at 2100-01-01 00:00:00 UTC.")]
+    assert await waits(api, later) == [("queue", "Attempt 1 may start at 2100-01-01 00:00:00 UTC.")]
     [(_, words)] = await waits(api, later, tz="Asia/Tokyo")
-    assert words == "Attempt 1 may begin at 2100-01-01 00:00:00 UTC (09:00:00 JST)."
+    assert words == "Attempt 1 may start at 2100-01-01 00:00:00 UTC (09:00:00 JST)."
     run = await start(api)
     assert (run.id, await waits(api, run.id)) == (first, [])
     await end(api, run)

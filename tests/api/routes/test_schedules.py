@@ -57,7 +57,7 @@ async def test_a_list_tells_what_starts_and_when_it_last_did(api: Api) -> None:
 async def test_what_keeps_a_schedule_from_running_is_told(api: Api) -> None:
     await api.create("digest")
     [listed] = (await api.get("/schedules"))["items"]
-    assert listed["problems"] == ["no worker that executes is alive"]
+    assert listed["problems"] == ["no live worker executes runs"]
 
 
 async def test_schedules_are_found_by_name_tag_and_state(api: Api) -> None:

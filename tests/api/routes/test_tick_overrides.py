@@ -51,7 +51,7 @@ async def test_a_tick_is_decided_for_again_and_undone(api: Api) -> None:
     undone = answer.json()["schedule"]
     assert undone["tick_overrides"] == [moved]
     assert answer.headers["etag"] == f'"{undone["revision"]}"'
-    assert "no worker that executes is alive" in answer.json()["warnings"][0]
+    assert "no live worker executes runs" in answer.json()["warnings"][0]
     nothing = await api.ask("DELETE", f"{PATH}/{text(first)}", "operator")
     refused(nothing, 404, "not-found")
 

@@ -178,7 +178,7 @@ async def test_which_namespace(shop: Both) -> None:
     assert isinstance(error, InvalidError)
     assert error.field == "namespace"
     assert "depot, shop. Name one: namespace=… in code, --namespace in a command." in str(error)
-    with pytest.raises(InvalidError, match="usable name"):
+    with pytest.raises(InvalidError, match="valid name"):
         HttpClient(Transport(URL), "a b")
     assert isinstance(await told((await shop.client(namespace="shop")).schedules.get("report")), NotFoundError)
 

@@ -32,8 +32,7 @@ class TestToCome:
         answer = await ask(store, 120, now=10)
         assert answer.verdict == "will run"
         assert answer.sentence == (
-            "Will run at 2026-01-01 00:02:00 UTC, but as things stand no live worker serves queue 'gpu' "
-            "(served: default)."
+            "Will run at 2026-01-01 00:02:00 UTC, but at present no live worker serves queue 'gpu' (served: default)."
         )
 
     async def test_will_run_unless_a_run_is_in_the_way(self, store: Store) -> None:
@@ -51,7 +50,7 @@ class TestToCome:
 
     @pytest.mark.parametrize(
         "overlap, effect",
-        [("queue", "this one waits for it"), ("replace", "it is asked to stop, and this one follows")],
+        [("queue", "this run waits for it"), ("replace", "it is cancelled, and this run follows")],
     )
     async def test_what_a_run_in_the_way_would_mean(self, store: Store, overlap: str, effect: str) -> None:
         await create(store, overlap=overlap)
@@ -63,7 +62,7 @@ class TestToCome:
     async def test_a_manual_run_makes_it_wait(self, store: Store) -> None:
         await create(store)
         await change(store, Trigger(actor="ben"), 30)
-        assert "this one waits for it" in step(await ask(store, 60, now=40), "overlap").text
+        assert "this run waits for it" in step(await ask(store, 60, now=40), "overlap").text
 
     async def test_paused(self, store: Store) -> None:
         await create(store)
@@ -71,7 +70,7 @@ class TestToCome:
         answer = await ask(store, 120, now=40)
         assert answer.verdict == "will be skipped"
         assert answer.sentence == (
-            "Will be skipped unless it is resumed before: paused by ana since 2026-01-01 00:00:30 UTC "
+            "Will be skipped unless the schedule is resumed first: paused by ana since 2026-01-01 00:00:30 UTC "
             "until 2026-01-01 00:02:30 UTC: “db upgrade”."
         )
         assert step(answer, "state").ok is False
@@ -89,12 +88,12 @@ class TestToCome:
         await create(store, NAME, every(days=1), max_runs=3, exclude=exclude("sat"))
         # Friday, Sunday and Monday are the three.
         last = await ask(store, 4 * DAY, now=0)
-        assert (last.verdict, step(last, "window").text) == ("will run", "1 of max_runs=3 will be left.")
+        assert (last.verdict, step(last, "window").text) == ("will run", "1 of max_runs=3 runs will be left.")
         assert step(last, "window").ok is True
         answer = await ask(store, 5 * DAY, now=0)
         assert (answer.verdict, answer.sentence) == (
             "ended",
-            "Will not run: max_runs=3 will be used up before, with 0 used so far.",
+            "Will not run: max_runs=3 will be reached first, after 0 runs.",
         )
 
     async def test_agrees_with_the_list_of_coming_ticks(self, store: Store) -> None:
@@ -119,8 +118,8 @@ class TestUndecided:
         answer = await ask(store, 60, now=100)
         assert answer.verdict == "undecided"
         assert answer.sentence == (
-            "Not run, and recorded as skipped once it is resumed: paused by ana since 2026-01-01 00:00:30 UTC: "
-            "“db upgrade”."
+            "Not run. It will be recorded as skipped when the schedule is resumed: "
+            "paused by ana since 2026-01-01 00:00:30 UTC: “db upgrade”."
         )
 
     async def test_a_pause_told_again_goes_on(self, store: Store) -> None:
@@ -154,8 +153,8 @@ class TestUndecided:
         [
             ({"catch_up": "skip"}, 60, "it would be skipped (misfire)"),
             ({}, 120, "it would be skipped (coalesced)"),
-            ({"max_runs": 1, "catch_up": "all"}, 120, "it would not run, for max_runs=1 is reached before"),
-            ({"catch_up": "all"}, 120, "it would run as a catch-up run (catch_up=all), after waiting"),
+            ({"max_runs": 1, "catch_up": "all"}, 120, "it would not run, because max_runs=1 is reached first"),
+            ({"catch_up": "all"}, 120, "it would run as a catch-up run (catch_up=all), after a wait"),
         ],
     )
     async def test_what_the_planner_would_do(self, store: Store, policy: dict[str, Any], tick: int, fate: str) -> None:

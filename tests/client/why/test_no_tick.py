@@ -33,7 +33,7 @@ class TestNotATick:
         early = await ask(store, 60, now=10)
         assert early.verdict == "not a tick"
         assert early.sentence == (
-            "Outside the schedule's window, from 2026-01-01 00:02:00 UTC until 2026-01-01 00:04:00 UTC: "
+            "Outside the schedule's window (from 2026-01-01 00:02:00 UTC until 2026-01-01 00:04:00 UTC): "
             "there is no tick before; the next one is 2026-01-01 00:02:00 UTC."
         )
         assert (step(early, "grid").ok, step(early, "window").ok) == (True, False)
@@ -125,7 +125,7 @@ class TestNoRecord:
         await store.runs.prune(older_than=0, keep=0, now=later(100))
         answer = await ask(store, 60, now=110)
         assert answer.verdict == "no record"
-        assert "it was pruned" in answer.sentence
+        assert "the decision was pruned" in answer.sentence
 
     async def test_paused_when_the_schedule_was_deleted(self, store: Store) -> None:
         await create(store)

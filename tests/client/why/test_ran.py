@@ -37,7 +37,7 @@ class TestARun:
         run = await start(store, 61)
         answer = await ask(store, 60, now=70)
         assert answer.verdict == "running"
-        assert answer.sentence == f"Run {run.id} is running on worker w1 since 2026-01-01 00:01:01 UTC."
+        assert answer.sentence == f"Run {run.id} has been running on worker w1 since 2026-01-01 00:01:01 UTC."
         assert step(answer, "worker").ok is True
 
     async def test_is_running_on_a_worker_that_is_gone(self, store: Store) -> None:
@@ -47,7 +47,7 @@ class TestARun:
         answer = await ask(store, 60, now=70)
         assert (answer.verdict, step(answer, "worker").ok) == ("running", False)
         assert (
-            "no longer live; nothing takes the run over until its lease ends at 2026-01-01 00:02:01 UTC"
+            "no longer live. The run is not rescued until its lease expires at 2026-01-01 00:02:01 UTC"
             in answer.sentence
         )
 
@@ -57,7 +57,7 @@ class TestARun:
         await start(store, 61, lease=10)
         await alive(store, 100)
         answer = await ask(store, 60, now=100)
-        assert "its lease ended at 2026-01-01 00:01:11 UTC: the next rescue takes it away" in answer.sentence
+        assert "its lease expired at 2026-01-01 00:01:11 UTC. The next maintenance step rescues it" in answer.sentence
 
     async def test_is_asked_to_stop(self, store: Store) -> None:
         await create(store)
@@ -66,10 +66,11 @@ class TestARun:
         run = await start(store, 61)
         await store.runs.cancel(run.id, "ben", now=later(65))
         answer = await ask(store, 60, now=70)
-        assert "was asked to stop" in answer.sentence
+        assert "is being cancelled" in answer.sentence
         assert step(answer, "cancel").ok is False
         assert (
-            step(answer, "cancel").text == "Asked to stop by ben at 2026-01-01 00:01:05 UTC, and has not stopped yet."
+            step(answer, "cancel").text
+            == "Cancellation was requested by ben at 2026-01-01 00:01:05 UTC. The run has not stopped yet."
         )
 
     async def test_was_cancelled_by_a_person(self, store: Store) -> None:
@@ -115,9 +116,9 @@ class TestARun:
         answer = await ask(store, 60, now=70)
         assert answer.verdict == "queued"
         assert answer.sentence == (
-            f"Run {run.id} is to be tried again at 2026-01-01 00:01:52 UTC: KeyError: 'a'; attempt 1 failed."
+            f"Run {run.id} will be retried at 2026-01-01 00:01:52 UTC: KeyError: 'a'; attempt 1 failed."
         )
-        assert step(answer, "queue").text == "Attempt 2 may begin at 2026-01-01 00:01:52 UTC."
+        assert step(answer, "queue").text == "Attempt 2 may start at 2026-01-01 00:01:52 UTC."
 
     async def test_lost_its_worker(self, store: Store) -> None:
         await create(store, on_crash="fail")
@@ -125,9 +126,7 @@ class TestARun:
         run = await start(store, 60, lease=10)
         await store.leases.rescue(now=later(80))
         answer = await ask(store, 60, now=100)
-        assert answer.sentence == (
-            f"Run {run.id} failed: its worker was lost after 1 attempt, and it is not tried again."
-        )
+        assert answer.sentence == (f"Run {run.id} failed: its worker was lost after 1 attempt, and it is not retried.")
         assert step(answer, "attempts").text == "Attempt 1 on worker w1 lost its worker at 2026-01-01 00:01:20 UTC."
 
     async def test_was_put_back_by_a_drain(self, store: Store) -> None:
@@ -139,7 +138,7 @@ class TestARun:
         answer = await ask(store, 60, now=100)
         assert answer.verdict == "ran"
         assert answer.sentence.endswith("It took 2 attempts.")
-        assert "was put back because its worker was stopping" in step(answer, "attempts").text
+        assert "was requeued because its worker was shutting down" in step(answer, "attempts").text
 
 
 class TestLate:
@@ -151,7 +150,7 @@ class TestLate:
         answer = await ask(store, 60, now=140)
         assert answer.sentence == (
             f"Ran as run {run.id} at 2026-01-01 00:02:16 UTC, 1 min 16 s late "
-            "because nothing planned it until 2026-01-01 00:02:15 UTC."
+            "because no worker planned it until 2026-01-01 00:02:15 UTC."
         )
         late = step(answer, "late")
         assert late.ok is False
@@ -161,7 +160,7 @@ class TestLate:
         )
         caught_up = step(answer, "catch_up")
         assert caught_up.text == (
-            "Caught up after the fact (catch_up=one): it stands for 2 ticks from 2026-01-01 00:01:00 UTC "
+            "Caught up after its due time (catch_up=one): it covers 2 ticks from 2026-01-01 00:01:00 UTC "
             "to 2026-01-01 00:02:00 UTC."
         )
 
@@ -198,7 +197,7 @@ class TestLate:
         [run] = await work_off(store, 100)
         answer = await ask(store, 60, now=110)
         assert answer.sentence == (
-            f"Ran as run {run.id} at 2026-01-01 00:01:40 UTC, 40 s late because no worker took it for 40 s."
+            f"Ran as run {run.id} at 2026-01-01 00:01:40 UTC, 40 s late because no worker claimed it for 40 s."
         )
         assert (step(answer, "queue").ok, step(answer, "late").ok) == (False, True)
 
@@ -209,6 +208,6 @@ class TestLate:
         await finish(store, run, 102, "queued", failures=1)
         await work_off(store, 110)
         answer = await ask(store, 60, now=120)
-        assert step(answer, "queue").text == "Its first attempt began 40 s after it was planned."
+        assert step(answer, "queue").text == "Its first attempt started 40 s after it was planned."
         assert step(answer, "queue").ok is False
-        assert "40 s late because its first attempt began 40 s after it was planned" in answer.sentence
+        assert "40 s late because its first attempt started 40 s after it was planned" in answer.sentence

@@ -70,7 +70,7 @@ class TestSkipped:
         await plan(store, 3)
         [run] = await runs_of(store)
         answer = await ask(store, 2, now=4)
-        assert f"run {run.id} of the newer tick 2026-01-01 00:00:03 UTC took its place" in answer.sentence
+        assert f"run {run.id} of the newer tick 2026-01-01 00:00:03 UTC replaced it" in answer.sentence
 
     async def test_behind_a_run_that_was_pruned(self, store: Store) -> None:
         await create(store)
@@ -88,8 +88,8 @@ class TestSkipped:
         assert (answer.verdict, answer.run_id) == ("skipped", run.id)
         assert answer.sentence == (
             f"Skipped (coalesced): catch_up=one: it was 2 min 30 s late when planned, and run {run.id} of tick "
-            "2026-01-01 00:01:00 UTC caught it up, which stands for 5 ticks; that run is queued; so were 4 ticks in "
-            "all, from 2026-01-01 00:02:00 UTC to 2026-01-01 00:05:00 UTC."
+            "2026-01-01 00:01:00 UTC caught it up, which covers 5 ticks; that run is queued; the skip covers 4 ticks, "
+            "from 2026-01-01 00:02:00 UTC to 2026-01-01 00:05:00 UTC."
         )
         assert step(answer, "catch_up").ok is False
 
@@ -97,8 +97,8 @@ class TestSkipped:
         await create(store, catch_up="all", catch_up_limit=2)
         await plan(store, 330)
         answer = await ask(store, 120, now=340)
-        assert "catch_up=all runs only the newest 2 ticks of an outage (catch_up_limit)" in answer.sentence
-        assert "so were 3 ticks in all" in answer.sentence
+        assert "catch_up=all runs at most the newest 2 ticks of an outage (catch_up_limit)" in answer.sentence
+        assert "the skip covers 3 ticks" in answer.sentence
 
     async def test_as_a_misfire(self, store: Store) -> None:
         await create(store, catch_up="skip", grace=30)
@@ -130,7 +130,7 @@ class TestSkipped:
         answer = await ask(store, 120, now=210)
         assert answer.sentence == (
             "Skipped (paused): it was paused by ana since 2026-01-01 00:00:30 UTC: “db upgrade”, resumed by ben at "
-            "2026-01-01 00:03:20 UTC; so were 3 ticks in all, from 2026-01-01 00:01:00 UTC to 2026-01-01 00:03:00 UTC."
+            "2026-01-01 00:03:20 UTC; the skip covers 3 ticks, from 2026-01-01 00:01:00 UTC to 2026-01-01 00:03:00 UTC."
         )
         assert step(answer, "state").ok is False
 
@@ -160,18 +160,18 @@ class TestSkipped:
         date = await ask(store, 3 * DAY, now=4 * DAY)
         assert date.sentence.startswith("Skipped (calendar): Sun 2026-01-04 in UTC is excluded (that date)")
         allowed = await ask(store, 1 * DAY, now=4 * DAY)
-        assert step(allowed, "calendar").text == "Its day is not excluded by the calendar."
+        assert step(allowed, "calendar").text == "Its calendars do not exclude the day."
 
     async def test_by_an_operator(self, store: Store) -> None:
         await create(store)
         await change(store, Skip(actor="ana", count=2, note="no data"), 30)
         coming = await ask(store, 120, now=40)
         assert coming.verdict == "will be skipped"
-        assert coming.sentence == "Will be skipped: ana told it to skip this tick: “no data”."
+        assert coming.sentence == "Will be skipped: ana skipped this tick: “no data”."
         assert step(coming, "skip").ok is False
         await plan(store, 120)
         answer = await ask(store, 60, now=130)
-        assert answer.sentence.startswith("Skipped (operator): ana told it to skip this tick: “no data”; so were 2")
+        assert answer.sentence.startswith("Skipped (operator): ana skipped this tick: “no data”; the skip covers 2")
         assert step(answer, "skip").ok is False
 
     async def test_by_a_reschedule(self, store: Store) -> None:
@@ -207,7 +207,7 @@ class TestSkipped:
         await change(store, Update(actor="ben", fields={"trigger": every(seconds=60).to_json()}), 200)
         answer = await ask(store, 120, now=210)
         assert answer.sentence.startswith(
-            "Skipped (invalid): it was parked with a definition that could not be planned, repaired by ben at "
+            "Skipped (invalid): it was parked because its definition could not be planned, repaired by ben at "
             "2026-01-01 00:03:20 UTC"
         )
 
@@ -220,7 +220,7 @@ async def test_a_shadow_says_so_of_past_and_future(store: Store) -> None:
     ahead = await StoreClient(cast(Store, AtTime(store, later(125)))).ticks.why(NAME, later(600))
     assert (ahead.verdict, ahead.sentence) == (
         "will be skipped",
-        "Will be skipped: it is a shadow (shadow=true), which records its ticks and runs nothing.",
+        "Will be skipped: it is a shadow (shadow=true), which only records its ticks.",
     )
     assert {tick.skipped for tick in upcoming_ticks(await get(store), later(125), 3)} == {"shadow"}
     audit = await StoreClient(cast(Store, AtTime(store, later(125)))).ticks.verify(NAME)

@@ -28,7 +28,7 @@ class TestWaitingAndQueued:
         answer = await ask(store, 180, now=210)
         first, _, third = await runs_of(store)
         assert answer.sentence.startswith(
-            f"Run {third.id} waits for run {first.id}, queued since 2026-01-01 00:03:20 UTC, behind 1 other waiting run"
+            f"Run {third.id} waits for run {first.id}, queued since 2026-01-01 00:03:20 UTC, after 1 other waiting run"
         )
 
     async def test_no_worker_is_alive(self, store: Store) -> None:
@@ -38,7 +38,7 @@ class TestWaitingAndQueued:
         answer = await ask(store, 60, now=70)
         assert answer.verdict == "queued"
         assert answer.sentence == (
-            f"Run {run.id} is queued since 2026-01-01 00:01:00 UTC: no worker that executes is alive."
+            f"Run {run.id} has been queued since 2026-01-01 00:01:00 UTC: no live worker executes runs."
         )
 
     async def test_no_live_worker_serves_its_queue(self, store: Store) -> None:
@@ -65,14 +65,14 @@ class TestWaitingAndQueued:
         await alive(store, 180)
         await claim(store, 181, 2, worker=W1)
         answer = await ask(store, 180, now=182)
-        assert answer.sentence.endswith("all slots of the workers that could take it are busy (2 slots on 1).")
+        assert answer.sentence.endswith("all slots of the workers that could claim it are busy (2 slots on 1).")
 
     async def test_a_worker_should_take_it(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         await alive(store, 60)
         answer = await ask(store, 60, now=61)
-        assert answer.sentence.endswith("a worker should take it at any moment.")
+        assert answer.sentence.endswith("a worker should claim it at any moment.")
         assert step(answer, "worker").ok is None
 
     async def test_must_start_by(self, store: Store) -> None:

@@ -39,7 +39,7 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
     await desk.check("bulk-pause")
     await dialog.get_by_role("button", name="Pause them").click()
     await expect(dialog.get_by_role("heading", name="2 of 3 paused")).to_be_visible()
-    await expect(dialog.get_by_role("row", name="beta")).to_contain_text("is paused already, by ben")
+    await expect(dialog.get_by_role("row", name="beta")).to_contain_text("is already paused by ben")
     paused = (await served.client.schedules.get("alpha")).pause
     assert paused is not None
     assert paused.note == HOSTILE

@@ -79,7 +79,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await page.get_by_label("Cron, every").fill("30 2 * * *")
     await expect(seen).to_contain_text(re.compile("02:30 does not exist"))
     await page.get_by_label("Cron, every").fill("0 0 30 2 *")
-    await expect(seen).to_contain_text("no such day ever comes")
+    await expect(seen).to_contain_text("no given month has such a day")
     await page.get_by_label("Cron, every").fill("0 0 31 * *")
     await expect(seen).to_contain_text("31")
     await page.get_by_role("link", name="first Monday of the month").click()
@@ -88,7 +88,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await page.get_by_label("Task", exact=True).fill("nobody-knows")
     await expect(seen).to_contain_text("no live worker knows")
     await page.get_by_label("Time zone").fill("Mars/Olympus")
-    await expect(seen).to_contain_text("no zone is called")
+    await expect(seen).to_contain_text("there is no time zone")
     await page.get_by_label("Time zone").fill("Europe/Rome")
     await expect(seen.locator(".next-ticks tbody tr")).to_have_count(10)
     await desk.check("edit-new")
@@ -123,7 +123,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await page.get_by_label("Tags").fill("mail, eu")
     desk.expected.add(422)
     await review(page)
-    for field, why in (("name", "not a usable name"), ("when", "not an interval"), ("retries", "not a whole number")):
+    for field, why in (("name", "not a valid name"), ("when", "not an interval"), ("retries", "not a whole number")):
         await expect(page.locator(f"#{field}-wrong")).to_contain_text(why)
     await expect(page.locator("#task-wrong")).to_have_text("Enter a task.")
     await expect(page.get_by_text("Nothing was saved: 5 fields below say what is wrong.")).to_be_visible()

@@ -172,7 +172,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["--table", "odd"], "--name-column"),
     (["--kubernetes", "odd"], "cannot be read as YAML"),
     (["--django-celery-results", "odd"], "could not be read"),
-    (["--pings", "--tolerance", "x"], "length of time"),
+    (["--pings", "--tolerance", "x"], "duration"),
 ]
 
 

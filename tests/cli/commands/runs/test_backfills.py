@@ -147,7 +147,7 @@ def test_ctrl_c_leaves_the_runs_alone(report: Cli) -> None:
 def test_nobody_serves_it(cli: Cli) -> None:
     cli.create("report", trigger=every(days=1))
     said = cli("backfill", "report", *RANGE, "--yes", "--detach", "--json")
-    assert said.err == "tickbird: no worker that executes is alive: the runs stay queued until one does.\n"
+    assert said.err == "tickbird: no live worker executes runs: the runs stay queued until one does.\n"
     assert said.json["backfill"]["counts"]["waiting"] == 9
 
 
@@ -161,7 +161,7 @@ def test_nobody_serves_it(cli: Cli) -> None:
         (
             2,
             ["report", "--from", "2020-01-02Z", "--to", "2020-01-01Z", "--yes"],
-            "first: 2020-01-02T00:00:00Z lies after",
+            "first: 2020-01-02T00:00:00Z is after",
         ),
         (2, ["report", "--from", "2020-01-01", "--to", "now", "--yes"], "from: '2020-01-01' has no time zone."),
         (2, ["report", "--from", "soon", "--to", "now", "--yes"], "from: 'soon' is not an instant."),
@@ -172,7 +172,7 @@ def test_nobody_serves_it(cli: Cli) -> None:
         ),
         (2, ["report", *RANGE, "--yes", "--payload", "[]"], "payload: is not a JSON object"),
         (3, ["nothing", *RANGE, "--yes"], "there is no schedule 'nothing'"),
-        (3, ["--cancel", "99"], "there is no backfill 99; `tickbird backfills` shows those that exist."),
+        (3, ["--cancel", "99"], "there is no backfill 99. `tickbird backfills` lists the backfills."),
     ],
 )
 def test_what_cannot_be_asked_for(report: Cli, code: int, args: list[str], sentence: str) -> None:
@@ -193,7 +193,7 @@ def test_held_release_and_drop(bill: Cli) -> None:
     run = bill.ok("held", "bill", "--json").json["runs"][0]
     assert run["held"] is True
     why = bill.ok("why", "bill", run["scheduled_for"]).out
-    assert "`tickbird release bill` lets it run, `tickbird drop bill` cancels it." in why
+    assert "`tickbird release bill` releases it, `tickbird drop bill` cancels it." in why
 
     assert bill.ok("drop", "bill", "--count", "8", "--yes").out == "8 held runs of bill dropped. 2 still held.\n"
     assert bill.ok("release", "bill", "--per-minute", "2").out == "2 held runs of bill released, 2 per minute.\n"

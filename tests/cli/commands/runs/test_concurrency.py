@@ -49,4 +49,4 @@ def test_a_schedule_is_given_a_key(cli: Cli) -> None:
     cli.create("etl")
     cli.ok("set", "etl", "concurrency_key=warehouse")
     assert cli.ok("show", "etl", "--json").json["definition"]["concurrency_key"] == "warehouse"
-    assert "encloses no field" in cli.refused(2, "set", "etl", "concurrency_key=tenant:{")
+    assert "does not enclose a field" in cli.refused(2, "set", "etl", "concurrency_key=tenant:{")

@@ -51,7 +51,7 @@ def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:
 
 def test_what_is_no_rate_is_refused(cli: Cli) -> None:
     for wrong, why in (
-        ("0/min", "would let nothing begin"),
+        ("0/min", "would start no runs"),
         ("abc", "is not a rate"),
         ("5/fortnight", "has an unknown unit"),
     ):
@@ -67,7 +67,7 @@ def test_a_run_says_that_it_waits_for_its_queue(cli: Cli) -> None:
     listed = cli.ok("runs").out
     assert listed.count("rate limit of mail, 1/h: waits until ") == 1
     said = cli.ok("runs", "2")
-    assert "1/h: it may begin at " in said.out
+    assert "1/h: it may start at " in said.out
     turn = cli.ok("runs", "2", "--json").json["queue_position"]
     assert (turn["rate"], turn["runs_before"]) == ("1/h", 0)
     assert cli.ok("runs", "1", "--json").json["queue_position"] is None

@@ -32,7 +32,7 @@ def test_a_count_that_changed_changes_nothing(cli: Cli) -> None:
     cli.create("a")
     cli.create("b")
     args = ("pause", "--all", "-y", "--note", "x", "--expect", "3")
-    assert cli.refused(4, *args).startswith("2 schedules match, not 3: that is more than 10 % off")
+    assert cli.refused(4, *args).startswith("2 schedules match, not 3: the difference is more than 10 %")
     assert set(states(cli).values()) == {"active"}
     assert cli.refused(3, "trigger", "--all", "-y", "--tag", "none").startswith("no schedule matches.")
 

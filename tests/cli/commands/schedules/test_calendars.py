@@ -29,7 +29,7 @@ def test_a_preview_changes_nothing_and_takes_one_document(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "args, code, said",
     [
-        (("put", "fest"), 2, "closes nothing"),
+        (("put", "fest"), 2, "closes no days"),
         (("put", "fest", "--date", "never"), 2, "'never' is not a date"),
         (("put", "fest", "--years", "2026-2027"), 2, "Give --country too"),
         (("put", "fest", "--country", "DE", "--years", "soon"), 2, "Write 2026-2036"),

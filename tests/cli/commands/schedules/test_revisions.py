@@ -38,7 +38,7 @@ def test_going_back_to_a_revision(cli: Cli) -> None:
 
 def test_what_is_no_way_back(cli: Cli) -> None:
     cli.create("digest")
-    assert cli.refused(4, "roll-back", "digest", "--to", "1").startswith("schedule 'digest' is already as it was at")
+    assert cli.refused(4, "roll-back", "digest", "--to", "1").startswith("schedule 'digest' already has the definition")
     assert "has no revision 9" in cli.refused(3, "roll-back", "digest", "--to", "9")
     assert "Did you mean digest?" in cli.refused(3, "roll-back", "digests", "--to", "1")
     assert "it changed meanwhile" in cli.refused(4, "roll-back", "digest", "--to", "1", "--if-revision", "7")
@@ -52,5 +52,5 @@ def test_over_code_it_says_what_stays(shop: Cli) -> None:
     shop.ok("set", "digest", "--unset", "retries")
     said = shop("roll-back", "digest", "--to", "2")
     assert said.code == 0
-    assert "set over what app shop declares, also through deploys, until they are unset: retries" in said.err
+    assert "these fields override app shop, even after deploys, until they are unset: retries" in said.err
     assert shop.ok("show", "digest", "--json").json["field_overrides"] == {"retries": 5}

@@ -39,7 +39,7 @@ def test_reschedule_moves_the_next_tick_and_tells_what_is_passed_over(shop: Cli)
 
 
 def test_reschedule_refuses(shop: Cli) -> None:
-    assert "is past; choose a later instant, or trigger" in shop.refused(2, "reschedule", "etl", "-1h")
+    assert "is in the past. Choose a later instant, or trigger" in shop.refused(2, "reschedule", "etl", "-1h")
     assert "WHEN: 'soon' is not an instant" in shop.refused(2, "reschedule", "etl", "soon")
     assert "has no time zone" in shop.refused(2, "reschedule", "etl", "2999-01-01 09:00")
     assert "at revision 1, not 7" in shop.refused(4, "reschedule", "etl", "2h", "--if-revision", "7")
@@ -70,8 +70,8 @@ def test_skip_refuses(shop: Cli) -> None:
     assert "exclude each other" in shop.refused(2, "skip", "etl", "--count", "1", "--until", "2h")
     assert "0 is not in the range" in shop.refused(2, "skip", "etl", "--count", "0")
     wrong = shop.refused(2, "skip", "digest", "--until", "+1s")
-    assert wrong.startswith("until: no tick of 'digest' that is still to be decided lies before ")
-    assert "; the next one is at 20" in wrong
+    assert wrong.startswith("until: no undecided tick of 'digest' is before ")
+    assert ". The next tick is at 20" in wrong
     assert "at revision 1, not 2" in shop.refused(4, "skip", "etl", "--if-revision", "2")
 
 
@@ -177,8 +177,8 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
         (("retries=-1",), "retries: '-1' must be a whole number from 0 to 1000."),
         (("retries=1", "retries=2"), "retries: is given twice."),
         (("retries=1", "--unset", "retries"), "retries: set it or unset it, not both."),
-        (("--unset", "retrys"), "did you mean retries?"),
-        (("timeout=soon",), "timeout: 'soon' is not a length of time"),
+        (("--unset", "retrys"), "Did you mean retries?"),
+        (("timeout=soon",), "timeout: 'soon' is not a duration"),
         (("timeout=0",), "timeout: "),
         (("overlap=maybe",), "overlap: 'maybe' is not one of skip, queue, replace, allow."),
         (("exclude=someday",), "exclude: 'someday' is neither a weekday nor a date"),
@@ -211,7 +211,7 @@ def test_set_refuses(shop: Cli, given: tuple[str, ...], words: str) -> None:
 def test_set_only_what_was_seen(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=1", "--if-revision", "1")
     words = shop.refused(4, "set", "digest", "retries=2", "--if-revision", "1")
-    assert words.startswith("schedule 'digest' is at revision 2, not 1: it changed meanwhile.")
+    assert words.startswith("schedule 'digest' is at revision 2, not 1: it has changed.")
 
 
 def test_set_of_a_trigger_without_a_zone_of_its_own(cli: Cli) -> None:
@@ -279,7 +279,7 @@ def test_cancel_a_run(shop: Cli) -> None:
     assert shop.ok("cancel", "1", "--reason", "wrong day").out == "Run 1 is cancelled.\n"
     run = shop.ok("runs", "1", "--json").json["run"]
     assert (run["status"], run["reason"], run["cancel_requested_by"]) == ("cancelled", "wrong day", "ana")
-    assert "run 1 is cancelled already" in shop.refused(4, "cancel", "1")
+    assert "run 1 is already cancelled" in shop.refused(4, "cancel", "1")
     assert "there is no run 99" in shop.refused(3, "cancel", "99")
     assert "there is no run 1." in shop.refused(3, "cancel", "1", "-n", "other")
     assert "is not a valid integer" in shop.refused(2, "cancel", "etl")

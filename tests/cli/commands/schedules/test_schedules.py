@@ -46,7 +46,7 @@ def test_ls_in_json_is_one_stable_document(shop: Cli) -> None:
     assert digest["next_run_at"].endswith(":00:00Z")
     assert digest["last_run"]["status"] == "queued"
     assert (etl["last_run"], etl["failure_streak"], etl["paused"]) == (None, 0, None)
-    assert etl["problems"] == ["no worker that executes is alive"]
+    assert etl["problems"] == ["no live worker executes runs"]
     assert document["now"].endswith("Z")
 
 
@@ -187,7 +187,7 @@ def test_trigger_takes_a_payload_from_a_file_or_stdin(shop: Cli) -> None:
 def test_trigger_warns_when_nobody_would_run_it(shop: Cli) -> None:
     said = shop("trigger", "digest")
     assert said.code == 0
-    assert said.err == "tickbird: no worker that executes is alive: run 1 stays queued until one does.\n"
+    assert said.err == "tickbird: no live worker executes runs: run 1 stays queued until one does.\n"
     assert "Run 1 of digest is queued." in said.out
     shop.live_worker({})
     assert "no live worker serves queue 'gpu'" in shop("trigger", "etl", "--json").err
@@ -210,7 +210,7 @@ def test_a_second_manual_run_waits(shop: Cli) -> None:
         ("[" * 100_000, "payload: is not JSON"),
         ("@nowhere.json", "cannot read the file 'nowhere.json' (No such file or directory)"),
         ("@.", "cannot read the file '.' (Is a directory)"),
-        (json.dumps({"a": "x" * 1_000_001}), "more than the 1,000,000 allowed"),
+        (json.dumps({"a": "x" * 1_000_001}), "at most 1,000,000 are allowed"),
     ],
 )
 def test_trigger_refuses_a_payload_that_is_none(shop: Cli, payload: str, words: str) -> None:
@@ -237,7 +237,9 @@ BROKEN = [
 
 def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
     cli.insert("tomorrow", {"v": 99, "when": "always"})
-    words = f"left alone: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
+    words = (
+        f"ignored by this process: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
+    )
     for out in (cli.ok("ls").out, cli.ok("show", "tomorrow").out):
         assert words in out
     assert cli.ok("show", "tomorrow", "--json").json["problems"] == [words]

@@ -24,7 +24,7 @@ def test_skip_is_shown_everywhere_and_undone(cli: Cli) -> None:
     shown = cli.ok("show", "daily").out
     assert "Tick overrides" in shown
     assert [each["tick"] for each in cli.ok("show", "daily", "--json").json["tick_overrides"]] == [tick]
-    assert "ana told it to skip this tick: “office closed”" in cli.ok("why", "daily", tick).out
+    assert "ana skipped this tick: “office closed”" in cli.ok("why", "daily", tick).out
     listed = cli.ok("override", "daily", "--list").out
     assert all(text in listed for text in ("skip", "ana", "office closed"))
     undone = cli.ok("override", "daily", "--undo", tick).out
@@ -60,7 +60,7 @@ def test_move_and_payload(cli: Cli) -> None:
     [listed] = cli.ok("override", "daily", "--list", "--json").json["overrides"]
     assert (listed["payload"], listed["moved"]) == ({"n": 5}, False)
     assert 'payload {"n": 5}' in cli.ok("override", "daily", "--list").out
-    assert ", with another payload by " in cli.ok("why", "daily", EVE).out
+    assert ", with a payload changed by " in cli.ok("why", "daily", EVE).out
 
 
 def test_a_tick_by_the_words_of_the_day(cli: Cli) -> None:
@@ -79,20 +79,20 @@ def test_override_refuses(cli: Cli) -> None:
         told = cli.refused(2, "override", "daily", *unclear)
         assert "give --skip alone, or --move-to, --payload or both." in told
     assert cli.refused(2, "override", "daily", "2035-12-24T09:00Z", "--skip") == (
-        "tick: 2035-12-24T09:00:00Z is no tick of 'daily'; the nearest ones are 2035-12-24T08:00:00Z before and "
+        "tick: 2035-12-24T09:00:00Z is not a tick of 'daily'. The nearest ticks are 2035-12-24T08:00:00Z before and "
         "2035-12-25T08:00:00Z after it."
     )
     assert "has no time zone" in cli.refused(2, "override", "daily", "2035-12-24 09:00", "--skip")
     assert "TICK: 'soon' is not an instant" in cli.refused(2, "override", "daily", "soon", "--skip")
     early = cli.refused(2, "override", "daily", EVE, "--move-to", "2035-12-23T07:00Z")
-    assert "ticks are decided in order; choose 2035-12-23T08:00:00Z or later" in early
-    assert "is past" in cli.refused(2, "override", "daily", EVE, "--move-to", "2020-01-01Z")
+    assert "Ticks are decided in order. Choose 2035-12-23T08:00:00Z or later" in early
+    assert "is in the past" in cli.refused(2, "override", "daily", EVE, "--move-to", "2020-01-01Z")
     assert "has no override" in cli.refused(3, "override", "daily", "--undo", EVE)
     assert "there is no schedule 'other'" in cli.refused(3, "override", "other", EVE, "--skip")
     assert "at revision 1, not 7" in cli.refused(4, "override", "daily", EVE, "--skip", "--if-revision", "7")
     cli.ok("override", "daily", EVE, "--skip")
     passed = cli.refused(4, "override", "daily", "2035-12-23T08:00Z", "--move-to", "2035-12-26T00:00Z")
-    assert "is passed over by that of 2035-12-23T08:00:00Z" in passed
+    assert "is skipped by tick 2035-12-23T08:00:00Z" in passed
     assert cli.ok("show", "daily", "--json").json["revision"] == 2
 
 

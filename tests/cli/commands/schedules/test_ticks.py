@@ -50,7 +50,7 @@ def test_preview_notes_a_time_that_does_not_exist(bare: Cli) -> None:
     leap = "clocks go forward 1 h at 2026-03-29 03:00:00 CEST"
     assert ticks(bare, "30 2 * * *", "2026-03-28") == [
         ("2026-03-28T01:30:00Z", ""),
-        ("2026-03-29T01:00:00Z", f"{leap}; 02:30 does not exist that day: it ticks at the end of the leap"),
+        ("2026-03-29T01:00:00Z", f"{leap}; 02:30 does not exist that day: it ticks at the end of the gap"),
         ("2026-03-30T00:30:00Z", ""),
     ]
     assert ticks(bare, "*/20 2 * * *", "2026-03-28 02:40", 1) == [
@@ -64,12 +64,12 @@ def test_preview_notes_a_time_that_does_not_exist(bare: Cli) -> None:
 
 def test_preview_notes_a_time_that_comes_twice(bare: Cli) -> None:
     assert ticks(bare, "30 2 * * *", "2026-10-25", 2) == [
-        ("2026-10-25T00:30:00Z", "02:30 comes twice that day: this is the first, the other does not tick"),
+        ("2026-10-25T00:30:00Z", "02:30 occurs twice that day: this is the first, the other does not tick"),
         ("2026-10-26T01:30:00Z", "clocks go back 1 h at 2026-10-25 02:00:00 CET"),
     ]
     assert [note for _, note in ticks(bare, "30 * * * *", "2026-10-25 02:00", 2)] == [
-        "02:30 comes twice that day: this is the first",
-        "clocks go back 1 h at 2026-10-25 02:00:00 CET; 02:30 comes twice that day: this is the second",
+        "02:30 occurs twice that day: this is the first",
+        "clocks go back 1 h at 2026-10-25 02:00:00 CET; 02:30 occurs twice that day: this is the second",
     ]
 
 
@@ -120,10 +120,10 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
         (("--rrule", "FREQ=DAILY", "--dtstart", "tomorrow"), "dtstart"),
         (("--cron", ""), "cron"),
         (("--cron", "* " * 5_000), "longer than 1000 characters"),
-        (("--cron", "0 0 30 2 *"), "no such day ever comes"),
+        (("--cron", "0 0 30 2 *"), "no given month has such a day"),
         (("--cron", "0 3 * * *\0"), "plain ASCII"),
-        (("--cron", "0 3 * * *", "--tz", "Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
-        (("--cron", "0 3 * * *", "--tz", "../etc/passwd"), "is not the name of an IANA zone"),
+        (("--cron", "0 3 * * *", "--tz", "Mars/Phobos"), "there is no time zone 'Mars/Phobos'"),
+        (("--cron", "0 3 * * *", "--tz", "../etc/passwd"), "is not the name of an IANA time zone"),
         (("--cron", "0 3 * * *", "--after", "soon"), "is not an instant"),
         (("--cron", "0 3 * * *", "-c", "0"), "0 is not in the range"),
     ],
@@ -137,7 +137,7 @@ def test_why_of_the_next_tick_by_default(shop: Cli) -> None:
     assert "digest at " in said.out
     assert "Will run at " in said.out
     assert "  ✓ On the grid: At 09:00, Monday through Friday (America/New_York).\n" in said.out
-    assert "  ✗ As things stand, no worker that executes is alive.\n" in said.out
+    assert "  ✗ At present, no live worker executes runs.\n" in said.out
     [explanation] = shop.ok("why", "digest", "--json").json["explanations"]
     assert explanation["verdict"] == "will run"
 

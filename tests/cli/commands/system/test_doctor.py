@@ -48,7 +48,7 @@ def test_findings_come_first_with_what_to_do(cli: Cli) -> None:
     assert marks == sorted(marks, key="✗!?✓".index)
     parked = next(place for place, line in enumerate(lines) if line.startswith("✗ parked: broken is parked"))
     assert lines[parked + 1].startswith("    → tickbird set broken …")
-    assert "! queues: 1 schedule of task 'report' in queue 'gpu' would wait for nobody" in said.out
+    assert "! queues: 1 schedule of task 'report' in queue 'gpu' could not start" in said.out
     assert "    → tickbird worker MODULE:APP --queues gpu" in said.out
     document = cli("doctor", "--json").json
     assert document["ok"] is False

@@ -63,6 +63,6 @@ def test_bad_input_is_refused(cli: Cli) -> None:
     assert "'a b' is not a usable name" in cli.refused(2, *create, "-n", "shop,a b")
     assert "name: must have 1 to 100 characters" in cli.refused(2, "token", "create", "", "--role", "viewer")
     assert cli.refused(3, "token", "revoke", "ci") == (
-        "there is no token 'ci'; `tickbird token list` shows those that exist."
+        "there is no token 'ci'. `tickbird token list` lists the tokens."
     )
     assert cli.ok("token", "list", "--all", "--json").json == {"tokens": []}

@@ -241,12 +241,12 @@ def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
     [
         (("--plan-only", "--execute-only"), "exclude each other"),
         (("--slots", "0"), "0 is not in the range"),
-        (("--drain", "soon"), "'soon' is not a length of time"),
-        (("--lease", "0"), "it must be from 1 s"),
-        (("--queues", "a b"), "queue: 'a b' is not a usable name"),
-        (("--queues", ""), "queue: '' is not a usable name"),
+        (("--drain", "soon"), "'soon' is not a duration"),
+        (("--lease", "0"), "It must be from 1 s"),
+        (("--queues", "a b"), "queue: 'a b' is not a valid name"),
+        (("--queues", ""), "queue: '' is not a valid name"),
         (("--log-level", "loud"), "'loud' is not one of"),
-        (("--namespace", "a b"), "namespace: 'a b' is not a usable name"),
+        (("--namespace", "a b"), "namespace: 'a b' is not a valid name"),
     ],
 )
 def test_a_worker_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:

@@ -49,7 +49,7 @@ def test_a_worker_is_drained(cli: Cli) -> None:
 
 def test_what_cannot_be_drained(cli: Cli) -> None:
     report(cli, "step", kind="sync")
-    assert cli.refused(3, "drain", "web-9").startswith("there is no live worker 'web-9'; ")
+    assert cli.refused(3, "drain", "web-9").startswith("there is no live worker 'web-9'. ")
     assert "is a deploy step" in cli.refused(4, "drain", "step")
     cli.refused(2, "drain")
     cli.refused(2, "drain", "step", "--note", "x" * 2_001)
