@@ -346,11 +346,11 @@ class Dependencies:
             await create(store, "a", depends_on=(After("a", 5),))
         await create(store, "a")
         await create(store, "c")
-        with pytest.raises(DefinitionError, match="'c' would depend on itself: c → c;"):
+        with pytest.raises(DefinitionError, match="'c' would depend on itself: c → c"):
             await change(store, needs, 1, name="c")
         await create(store, "b", depends_on=(After("a", 5),))
         await change(store, Update(actor="ada", fields={"depends_on": [{"after": "b", "within": 5}]}), 2, name="c")
-        with pytest.raises(DefinitionError, match=r"'a' would depend on itself: a → c → b → a\. Take one of these"):
+        with pytest.raises(DefinitionError, match=r"'a' would depend on itself: a → c → b → a\. Remove one of these"):
             await change(store, needs, 3, name="a")
         # A diamond is no circle.
         await create(store, "d", depends_on=(After("a", 5), After("b", 5), After("c", 5)))

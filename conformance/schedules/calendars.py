@@ -83,7 +83,7 @@ class Calendars:
                 await attempt(wrong)
         assert await store.calendars.list(NAMESPACE) == []
         assert [await attempt(0), await attempt(1), await attempt(None)] == [1, 2, 3]
-        with pytest.raises(StaleError, match="is at revision 3, though it was not to be there"):
+        with pytest.raises(StaleError, match="is at revision 3, but it must not exist"):
             await attempt(0)
         for wrong in (2, 4):
             with pytest.raises(StaleError, match=f"is at revision 3, not {wrong}"):

@@ -143,7 +143,7 @@ async def test_bad_input(hourly: Made) -> None:
         with pytest.raises(kind, match=text):
             await client.overrides.put("work", hour(2), **{"actor": "ana", **options})
     for at, text in (
-        (hour(2) + timedelta(seconds=1), "no tick of 'work'"),
+        (hour(2) + timedelta(seconds=1), "not a tick of 'work'"),
         (hour(2).replace(microsecond=5), "whole second"),
     ):
         with pytest.raises(InvalidError, match=text):
@@ -157,7 +157,7 @@ async def test_bad_input(hourly: Made) -> None:
     with pytest.raises(NotFoundError):
         await client.overrides.list("wrk")
     await client.schedules.skip("work", 3, actor="ben")
-    with pytest.raises(NotFoundError, match="that ben told it to skip with `skip`"):
+    with pytest.raises(NotFoundError, match="ben skipped it with `skip`"):
         await client.overrides.undo("work", hour(2), actor="ana")
     assert (await client.schedules.get("work")).revision == 2
 
