@@ -53,12 +53,12 @@ class Recorded(ForecastStats):
         super().__init__(start, end, schedules)
         self.starts: list[tuple[int, int, int]] = []
 
-    def started(self, place: int, queue: int, now: int, due: int, *, anew: bool) -> None:
-        super().started(place, queue, now, due, anew=anew)
-        if not anew:
-            self.starts.append((place, due, now))
+    def started(self, index: int, queue: int, now: int, due: int, *, restarted: bool) -> None:
+        super().started(index, queue, now, due, restarted=restarted)
+        if not restarted:
+            self.starts.append((index, due, now))
 
-    def began(self, places: Sequence[int], queues: Sequence[int], now: int) -> None:
+    def began(self, indexs: Sequence[int], queues: Sequence[int], now: int) -> None:
         """Many at once."""
         super().began(places, queues, now)
         self.starts += [(place, now // MICROS, now) for place in places]
