@@ -58,10 +58,10 @@ class Recorded(ForecastStats):
         if not restarted:
             self.starts.append((index, due, now))
 
-    def began(self, indexs: Sequence[int], queues: Sequence[int], now: int) -> None:
+    def began(self, indexes: Sequence[int], queues: Sequence[int], now: int) -> None:
         """Many at once."""
-        super().began(places, queues, now)
-        self.starts += [(place, now // MICROS, now) for place in places]
+        super().began(indexes, queues, now)
+        self.starts += [(index, now // MICROS, now) for index in indexes]
 
 
 def foreseen(stage: Scenario, *, long_way: bool = False) -> Came:
