@@ -1,4 +1,4 @@
-"""Navigation for the pages that `mkdocs.yml` does not name: decisions by number, and other new pages."""
+"""Navigation for the pages that `mkdocs.yml` does not name: other pages, then decisions by number."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 
 def on_config(config: Any) -> Any:
-    """Complete the order; called by mkdocs."""
+    """Append the missing pages; mkdocs calls it."""
     docs = Path(config["docs_dir"])
     named = set(_pages(config["nav"]))
     pages = [page.relative_to(docs).as_posix() for page in sorted(docs.rglob("*.md"))]
-    left = [page for page in pages if page not in named]
-    decisions = [page for page in left if page.startswith("decisions/")]
-    others = [page for page in left if page not in decisions]
+    missing = [page for page in pages if page not in named]
+    decisions = [page for page in missing if page.startswith("decisions/")]
+    others = [page for page in missing if page not in decisions]
     config["nav"] += [{title: part} for title, part in (("More", others), ("Decisions", decisions)) if part]
     return config
 
