@@ -111,7 +111,7 @@ class ActivityFeed:
         await enqueue(store, 0)
         run = await start(store, 2)
         until = await store.activity.watermark(now=later(3))
-        # It ends before the look, but behind the horizon: its start is told of all the same.
+        # It ends before the poll, but after the watermark. Its start is reported all the same.
         await finish(store, run, 4)
         found = [each for each in brief(await store.activity.read((NAMESPACE,), mark, until)) if each[1] != "changed"]
         assert found == [(0, "planned"), (2, "started")]

@@ -148,7 +148,7 @@ class Inspections:
                 await finish(store, run, number * 60, "succeeded" if last else "failed", error=f"no {number}")
         assert list((await work(store, 400)).failing) == [FailingSchedule("bad", 6, "no 6")]
         assert (await work(store, 400, "elsewhere")).failing == []
-        # What was cancelled says nothing, and what is deleted concerns nobody.
+        # Cancelled runs do not count, and neither do deleted schedules.
         await plan(store, 420)
         [run] = [run for run in await runs_of(store, "bad") if run.status == "queued"]
         await store.runs.cancel(run.id, "ada", now=later(430))

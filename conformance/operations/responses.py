@@ -27,7 +27,7 @@ class HttpResponses:
         assert await begin(other, 1) == StoredResponse(ASKED)
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
         assert await begin(other, 3) == GIVEN
-        # Also to whoever asks for something else, to be told so; and it is not answered twice.
+        # Another request with the same key gets it too, and is refused. It is not finished twice.
         assert await begin(other, 4, request="other") == GIVEN
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, None, now=later(5))
@@ -50,7 +50,7 @@ class HttpResponses:
         assert await begin(store) is None
         assert await begin(store, ABANDONED_AFTER - 1) == StoredResponse(ASKED)
         assert await begin(store, ABANDONED_AFTER, request="other") is None
-        # Whoever comes back late has nothing to say any more.
+        # A late finish changes nothing.
         await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(ABANDONED_AFTER + 1))
         assert await begin(store, ABANDONED_AFTER + 2) == StoredResponse("other")
 

@@ -220,7 +220,7 @@ class Backfills:
         assert (made.count, len(made.ticks)) == (10_000, 1_000)
         assert made.backfill_id is not None
         assert (await store.backfills.get(NAMESPACE, made.backfill_id)).counts == {"queued": 1, "waiting": 9_999}
-        # They are no active runs, so that a plan does not become slower with every one of them.
+        # They are not active runs, so that they do not slow down planning.
         schedule = await get(store)
         assert len(await store.runs.list_active(schedule.id)) == 1
         for number in range(3):

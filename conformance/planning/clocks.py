@@ -45,7 +45,7 @@ class ClockAlarms:
         dated = await enqueue(store, at=later(6 * HOUR))
         assert await _claim(store, DAY + 5, 5) == []
         assert [(await read(store, run)).status for run in (delayed, dated)] == ["queued"] * 2
-        # The steady clock goes on, whatever the store's shows.
+        # The monotonic clock continues, independently of the store's clock.
         assert [run.id for run in await _claim(store, DAY + 6 * HOUR, 6 * HOUR)] == [dated]
         # The clock is set right, or its jump is accepted.
         assert [run.id for run in await _claim(store, 12 * HOUR, 12 * HOUR)] == [delayed]
@@ -112,7 +112,7 @@ class ClockAlarms:
         # A worker that believes the clock counts what began, and so does one that does not.
         assert len(await _claim(store, DAY + 30, DAY + 30)) == 0
         assert len(await _claim(store, DAY + 30, 40)) == 0
-        # The clock is set right: nobody knows how long ago they began, so they count from now on.
+        # The clock is correct again. Their start is unknown, so they count from now on.
         assert len(await _claim(store, 71, 71)) == 0
         assert len(await _claim(store, 132, 132)) == 2
 

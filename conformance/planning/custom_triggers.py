@@ -165,7 +165,7 @@ class CustomTriggers:
         assert run.covers is not None
         # Those of the last ten seconds are on time.
         assert run.covers.count == year - 11
-        # With fewer of them on its grid it goes on.
+        # With fewer of them on its grid, planning continues.
         await change(store, Update(actor="ada", fields={"trigger": step(seconds=3_600).to_json()}), year, name="walked")
         assert (await get(store, "walked")).state == "active"
 

@@ -352,7 +352,7 @@ class Dependencies:
         await change(store, Update(actor="ada", fields={"depends_on": [{"after": "b", "within": 5}]}), 2, name="c")
         with pytest.raises(DefinitionError, match=r"'a' would depend on itself: a → c → b → a\. Remove one of these"):
             await change(store, needs, 3, name="a")
-        # A diamond is no circle.
+        # A diamond is not a cycle.
         await create(store, "d", depends_on=(After("a", 5), After("b", 5), After("c", 5)))
 
     async def test_concurrent_edits_create_no_cycle(self, store: Store, other: Store) -> None:
@@ -404,7 +404,7 @@ class Dependencies:
         await plan_all(store, 120)
         assert await ticks(store) == [(120, "schedule", "waiting")]
         assert (await end_run(store, 125)).released == 1
-        # Other fields can be changed whatever it names.
+        # Other fields can be changed, even if a dependency does not exist.
         await plain.redefine((await get(store)).id, {**definition, "depends_on": [{"after": "none", "within": 5}]})
         changed = await change(store, Update(actor="ada", fields={"retries": 2}), 130)
         assert changed.schedule.definition is not None

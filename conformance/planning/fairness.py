@@ -63,7 +63,7 @@ class Fairness:
         names = await others(store, 20, 1_001)
         begun = [run.schedule for run in await serve(store, 1_002, 6)]
         assert names <= set(begun)
-        # Where nobody else waits, nothing holds them back.
+        # If no other schedule waits, they are not deferred.
         rest = await serve(store, 1_003, 11, slots=100)
         assert begun.count("many") + len(rest) == 1_000
         mine = [run for run in rest if run.schedule == "many"]
@@ -200,7 +200,7 @@ class Fairness:
             [run] = await serve(store, 1 + number, 1, slots=1)
             ran[run.schedule] += 1
             assert len(await store.limits.list_runs(NAMESPACE, KEY, limit=9)) <= 3
-            # Nobody has had a place twice more often than another who wants one.
+            # No schedule has had more than twice the slots of another that waits.
             assert max(ran.values()) - min(ran[name] for name in names) <= 1, ran
         assert ran == dict.fromkeys(names, 5)
 

@@ -24,7 +24,7 @@ class PrunedTicks:
         await change(store, Pause(actor="ada"), 200)
         await change(store, Resume(actor="ada"), 310)
         await store.runs.prune(older_than=100, keep=0, now=later(310))
-        # A range that ends before the first tick that may run, one that begins behind it, and one with both.
+        # A range that ends before the first tick that may run, one that begins after it, and one with both.
         for first, last, pruned, ran in ((1, 180, 3, []), (181, 400, 0, [240, 300]), (100, 400, 2, [240, 300])):
             would = await backfill(store, first, last, 320, dry_run=True)
             assert (would.pruned, would.taken, would.excluded) == (pruned, 0, 0)

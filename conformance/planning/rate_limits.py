@@ -164,7 +164,7 @@ class RateLimits:
         assert await begin(store, 1) == ids[:1]
         assert await rate(store, None, 2) == QueueStatus(MAIL, None, None, 0, 4, 1)
         assert await begin(store, 3) == ids[1:]
-        # A rate that comes back begins anew.
+        # A rate limit that is set again starts with an empty history.
         await rate(store, "1/h", 4)
         [last, _] = await mails(store, 2, 4)
         assert await begin(store, 5) == [last]

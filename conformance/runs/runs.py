@@ -133,7 +133,7 @@ class Runs:
         dated = await enqueue(store, 10, at=later(90))
         claimed = await claim(store, 59.999)
         assert (list(claimed.runs), claimed.next_at) == ([], later(60))
-        # Whoever found something looks again at once, after having started it.
+        # A worker that claimed runs claims again at once, after it has started them.
         claimed = await claim(store, 60)
         assert ([found.id for found in claimed.runs], claimed.next_at) == ([delayed], later(60))
         claimed = await claim(store, 60)

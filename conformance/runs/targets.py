@@ -125,7 +125,7 @@ class Targets:
         task = await enqueue(store, 1)
         [run] = (await claim(store, 5, 1)).runs
         assert run.id == task
-        assert (await claim(store, 5)).next_at is None, "what others execute is no reason to look again"
+        assert (await claim(store, 5)).next_at is None, "targets of other workers do not cause another claim"
 
     async def test_a_run_of_another_kind_is_not_handed_off(self, store: Store) -> None:
         await create_command(store)

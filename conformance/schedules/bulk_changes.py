@@ -276,7 +276,7 @@ class BulkChanges:
         assert [row.schedule.name for row in rows] == names
         assert len({row.schedule.definition_json["priority"] for row in rows}) == 1
         assert len(await actions(store)) == 40
-        # Whoever plans meanwhile is in nobody's way.
+        # A planner that runs meanwhile blocks no other.
         planned, changed = await asyncio.gather(
             plan_all(other, 60),
             apply_changes(store, 60, *((name, declare_anew(1, retries=1)) for name in names)),

@@ -172,7 +172,7 @@ class Overrides:
         for refused in (decide(store, 60, 65, skip=True), undo(store, 60, 65)):
             with pytest.raises(ConflictError, match="is already decided"):
                 await refused
-        # What is due is planned first, so that nobody decides for a tick that has come.
+        # Due ticks are planned first, so that a due tick cannot be overridden.
         with pytest.raises(ConflictError, match="is already decided"):
             await decide(store, 120, 120, skip=True)
         assert [tick for tick, *_ in await ticks(store)] == [60]
@@ -234,7 +234,7 @@ class Overrides:
         await undo(store, 60)
         assert await looks_next(store) == 60
         await decide(store, 60, skip=True)
-        # The next tick to run is the one behind it.
+        # The next tick to run is the one after it.
         await change(store, Reschedule(actor="bo", to=epoch(110)), 13)
         assert await decided(store) == [60, 120]
         await plan_all(store, 110)

@@ -370,7 +370,7 @@ class PlainEdits:
             await change(store, Trigger(actor="ada"), now + 60)
         newer = await get(store)
         assert (newer.state, newer.definition, newer.revision) == ("active", None, 2)
-        # Back in a format that is known, it goes on.
+        # In a known format again, planning continues.
         await plain.redefine(schedule.id, raw(trigger=daily(now).to_json()))
         await plan_all(store, now + 120)
         again = await get(store)

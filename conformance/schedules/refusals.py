@@ -55,7 +55,7 @@ class Refusals:
             schedules["s4"].cursor.planned_until,
         )
         assert (await plan(store, 60)).refused == ()
-        # In later batches it is in nobody's way.
+        # It delays no schedule of later batches.
         assert (await plan(store, 120)).runs == 8
         await plain.accept_rows()
         runs = sum([(await plan(store, 150)).runs, (await plan(store, 150)).runs])

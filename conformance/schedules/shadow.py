@@ -70,7 +70,7 @@ class Shadows:
     async def test_after_the_cut_over_only_later_ticks_run(self, store: Store) -> None:
         await create(store, shadow=True, catch_up="all")
         await plan_all(store, 60)
-        # Nobody planned for four ticks: they are decided as they stood.
+        # No worker planned during four ticks. They are decided afterwards, under the same definition.
         await change(store, CUT_OVER, 310)
         assert await ranges(store) == [("shadow", 60, 300, 5)]
         await plan_all(store, 360)

@@ -59,7 +59,7 @@ class VoidOverrides:
         await decide(store, 360, to=370)
         await decide(store, 480, to=590)
         await change(store, Update(actor="bo", fields={"trigger": every(seconds=90).to_json()}), 20)
-        # 120, 300 and 480 are no ticks any more.
+        # 120, 300 and 480 are no longer ticks.
         assert await decided(store) == [180, 360]
         assert await void(store) == [(120, "edited", "bo"), (300, "edited", "bo"), (480, "edited", "bo")]
         for at in (90, 180, 270, 370):

@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Nobody reads any more, as with `| head`; Python must not try to flush what is left.
+        # The reader has closed the pipe, as with `| head`. Python must not try to flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     finally:

@@ -82,7 +82,7 @@ def thumbnails(run: Run, size: int = 256) -> str:
 # overlap="replace": the newest tick wins, and the run that it finds is asked to stop.
 @bird.task(name="search-index", schedule=every(seconds=6), overlap="replace", catch_up="latest", grace="2s")
 async def search_index(run: Run) -> str:
-    """Build the index anew; every other run is too slow and gets replaced."""
+    """Rebuild the index; every other run is too slow and gets replaced."""
     slow = run.due_at.second // 6 % 2 == 0
     await asyncio.sleep(8.0 if slow else 3.0)
     return "indexed 4,812 products"
@@ -119,7 +119,7 @@ async def charge_cards(run: Run) -> str:
     return f"charged at attempt {run.attempt}"
 
 
-# Some things never work. The failures are counted, and everything else goes on.
+# Some tasks always fail. Their failures are counted, and the other schedules continue.
 @bird.task(name="legacy-export", schedule=every(seconds=15), retries=1, timeout="2s")
 async def legacy_export(run: Run) -> None:
     """Export to a machine that was switched off: it hangs at first, and then says no."""
@@ -177,7 +177,7 @@ bird.schedule(
 # What a person does with `tickbird trigger`, code does with the client: a manual run, with a payload of its own.
 @bird.task(schedule=every(seconds=20), overlap="skip")
 async def concierge() -> str:
-    """Now and then somebody wants something at once."""
+    """Trigger a run now and then, as an operator would."""
     client = await bird.client()
     run = await client.schedules.trigger(
         "prices-tokyo", actor="concierge", payload={"market": {"city": "Osaka", "currency": "JPY"}}

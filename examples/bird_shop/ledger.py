@@ -62,7 +62,7 @@ class Ledger:
         self._runs.update((run.id, run) for run in runs)
 
     async def look(self) -> Snapshot:
-        """Everything as it stands now; `new_events` then has what came since the last look."""
+        """The current state; `new_events` then has the events since the last call."""
         now = await self._client.system.now()
         rows = await self._client.schedules.list(limit=_MAX_SCHEDULES)
         seen = {run.id: run for run in await self._client.runs.list(limit=_PAGE)}
@@ -92,7 +92,7 @@ class Ledger:
         )
 
     def take_new(self) -> list[Event]:
-        """The events that nobody has taken yet, oldest first."""
+        """The events since the last call, oldest first."""
         new, self._new = self._new, []
         return new
 

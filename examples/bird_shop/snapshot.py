@@ -52,7 +52,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """What was missed while nobody worked, and what became of it."""
+    """The ticks of an outage, and their decisions."""
 
     runs: int = 0
     ticks: int = 0

@@ -176,7 +176,7 @@ def _call(call: Callable[[], Any]) -> Any:
     """Its result or its error."""
     try:
         return call()
-    except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
+    except Exception as error:  # noqa: BLE001 - any error of a task is its outcome
         return error
 
 

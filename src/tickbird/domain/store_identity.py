@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+# The end of a `copy_reason`: the next step.
+ACCEPT_COPY: Final = "; run `tickbird doctor --accept-copy` to use it as a separate store"
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class HeartbeatResult:
     copy_reason: str = ""
     # Why this code may no longer use the store, because its schema was migrated; empty if it may.
     outdated_reason: str = ""
-    # Who requested a drain; empty if nobody did.
+    # The actor who requested a drain; empty if there was no request.
     drain_requested_by: str = ""
 
 

@@ -190,7 +190,7 @@ class Attempt:
             return EncodedResult(encode_value(await self.executable.call(arguments)))
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+        except BaseException as error:  # noqa: BLE001 - any error of a task is its outcome
             raise encode_error(error) from None
 
     def _block(self, arguments: Any) -> EncodedResult:
@@ -199,7 +199,7 @@ class Attempt:
             result = self.executable.call(arguments)
             refuse_awaitable(result)
             return EncodedResult(encode_value(result))
-        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+        except BaseException as error:  # noqa: BLE001 - any error of a task is its outcome
             raise encode_error(error) from None
 
     def _time_out(self) -> None:

@@ -74,7 +74,7 @@ class Outbox(Generic[T]):
                     parts.pop()
                 except (StoreUnavailableError, SchemaError):
                     raise
-                except Exception as error:  # noqa: BLE001 - whatever a store raises for one record must not stop others
+                except Exception as error:  # noqa: BLE001 - an error for one record must not stop the others
                     cause, part = error, parts.pop()
                     if len(part) > 1 and len(refused) < MAX_REFUSED:
                         middle = len(part) // 2

@@ -100,7 +100,7 @@ class RunLogBuffer:
             return
         try:
             await self.write()
-        except Exception as error:  # noqa: BLE001 - whatever the reason is, ends are recorded
+        except Exception as error:  # noqa: BLE001 - outcomes are recorded in any case
             log.warning("log lines of runs could not be written, retrying: %s", describe(error))
 
     def forget(self, run_id: int, attempt: int) -> None:

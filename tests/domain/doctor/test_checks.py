@@ -29,6 +29,7 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
+from tickbird.domain.store_identity import ACCEPT_COPY
 from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
@@ -264,7 +265,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "log": (file(log_size=3 * 10**8), "disk", "warning", "300.0 MB", "fuser"),
     "unused": (file(size=4 * 10**8, free_pages=10**5), "disk", "warning", "409.6 MB of its 400.0 MB", "VACUUM"),
     "copy": (
-        replace(WORKING, copy_reason="this store is a copy"),
+        replace(WORKING, copy_reason=f"this store is a copy{ACCEPT_COPY}"),
         "copy",
         "problem",
         "This store is a copy.",

@@ -360,7 +360,7 @@ FORM = TriggerForm(
         FormOption(
             "anchor",
             "moment",
-            "Where the steps of `every` are counted from; else 1970-01-01T00:00.",
+            "The start of the grid of `every` (default: 1970-01-01T00:00).",
             {"type": "string"},
         ),
     ),

@@ -212,7 +212,7 @@ class Child:
             raise
         except LateStart:
             return {"late": True}
-        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+        except BaseException as error:  # noqa: BLE001 - any error of a task is its outcome
             self._responding = True
             return {"error": encode_error(error).text}
         finally:

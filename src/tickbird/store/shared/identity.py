@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.store_identity import ACCEPT_COPY, StoreIdentity
 
 Same = Callable[[Mapping[str, str], Mapping[str, str]], bool]
 # The row of the table meta that stores it.
@@ -28,8 +28,7 @@ def compare(here: Mapping[str, str], stored: str | None, same: Same) -> StoreIde
     return StoreIdentity(
         here,
         recorded,
-        f"this store is a copy: it belongs to {_describe(recorded)}, and this is {_describe(here)}; "
-        "run `tickbird doctor --accept-copy` to use it as a separate store",
+        f"this store is a copy: it belongs to {_describe(recorded)}, and this is {_describe(here)}{ACCEPT_COPY}",
     )
 
 

@@ -125,7 +125,7 @@ class Dependencies(Kind):
         return [dependency.to_json() for dependency in value] if isinstance(value, tuple) else value
 
     def decode(self, name: str, encoded: Any) -> Any:
-        # Lengths of time as texts are left for `read`; a stored definition has whole seconds, or `check` refuses it.
+        # `read` parses durations that are texts; a stored definition has whole seconds, or `check` refuses it.
         return encoded if has_duration_texts(encoded) else stored_dependencies(encoded)
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:

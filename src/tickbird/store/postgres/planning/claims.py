@@ -189,7 +189,7 @@ async def claim(
 ) -> ClaimResult | LimitedQueues:
     """Lease runs to a worker, in one statement; none if one of its queues has a rate limit.
 
-    The queues in `maximum` are included whatever their rate limit: it is their maximum of leased runs.
+    `maximum` includes queues with a rate limit, each with its maximum of leased runs.
     """
     values, budgets = free.values(), sorted((maximum or {}).items())
     rows = await db.fetch_as(
