@@ -94,7 +94,7 @@ async def test_lengths_of_time_are_texts_or_seconds_in_every_field(api: Api) -> 
 async def test_what_exists_is_not_created_again(api: Api) -> None:
     await make(api)
     answer = await api.ask("POST", PATH, "editor", json={"name": "digest", "definition": DIGEST})
-    assert "exists already" in refused(answer, 409, "conflict")
+    assert "already exists" in refused(answer, 409, "conflict")
 
 
 async def test_a_task_that_is_served_gives_no_warning_and_its_payload_is_checked(api: Api) -> None:

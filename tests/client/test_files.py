@@ -138,7 +138,7 @@ async def test_a_changed_calendar_reaches_schedules_of_others(client: Client) ->
 
 async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> None:
     await client.schedules.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True)
-    with pytest.raises(ConflictError, match="schedule mine: it was defined by a person"):
+    with pytest.raises(ConflictError, match="schedule mine: a person already defines it"):
         await client.files.apply(said(a={}, mine={}), actor="me")
     with pytest.raises(DocumentError, match=r"2 errors: .*no schedule 'nothing'.*defined by a person"):
         await client.files.apply(said(a={"depends_on": {"after": "nothing", "within": "1h"}}, mine={}), actor="me")

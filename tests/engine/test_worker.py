@@ -203,7 +203,7 @@ async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: T
         async def told() -> bool:
             stuck = [worker.health["stuck"] for worker in await client.workers.list()]
             findings = [finding.text for finding in await client.system.doctor()]
-            return stuck == [1] and any("keep 1 of its 1 slot." in text for text in findings)
+            return stuck == [1] and any("occupy 1 of its 1 slot." in text for text in findings)
 
         # The next heartbeat reports it.
         await until(told)

@@ -232,7 +232,7 @@ async def test_a_refused_enqueue_leaves_the_transaction_usable(bird: Tickbird, c
         refused: list[tuple[str, dict[str, Any], dict[str, Any], type[Exception], str]] = [
             ("send_mail", {}, {}, PayloadError, "to: Field required"),
             ("send_mail", {"to": object()}, {}, PayloadError, "valid string"),
-            ("nobody", {}, {}, NotFoundError, "no live worker knows a task 'nobody'"),
+            ("nobody", {}, {}, NotFoundError, "no live worker has a task 'nobody'"),
             ("nobody", {"x": {1, 2}}, {"unknown_task_ok": True}, InvalidError, "payload"),
             ("no name!", {}, {}, InvalidError, "not a valid name"),
             ("send_mail", {"to": "a"}, {"delay": "1h", "at": datetime.now(UTC)}, InvalidError, "one of them"),

@@ -195,7 +195,7 @@ def test_leftovers_are_removed_unless_workers_are_alive(url: str, tmp_path: Path
 
     dead, alive = asyncio.run(prepare())
     cli = Cli(url, tmp_path)
-    assert cli.ok("doctor", "--prove", "--clean").out == f"dropped {dead}\nleft {alive}, where workers are alive\n"
+    assert cli.ok("doctor", "--prove", "--clean").out == f"dropped {dead}\nkept {alive}, because its workers are alive\n"
     assert cli.ok("doctor", "--prove", "--clean", "--json").json == {"dropped": [], "kept": [alive]}
     [address] = left(url)
     asyncio.run(find_temp_stores(url).drop(address))
@@ -256,7 +256,7 @@ def test_a_role_without_create_permission_gets_a_clear_error(postgres_url: str, 
 def test_wrong_usage(tmp_path: Path) -> None:
     cli = Cli(f"sqlite:///{tmp_path}/none.db", tmp_path)
     for option in (["--clean"], ["--minutes", "5"], ["--processes", "2"], ["--seed", "1"]):
-        assert cli.refused(2, "doctor", *option).startswith(f"{option[0]} belongs to --prove.")
+        assert cli.refused(2, "doctor", *option).startswith(f"{option[0]} requires --prove.")
     assert cli.refused(5, "doctor", "--prove").startswith("there is no database file")
     for minutes in ("0", "nan", "inf"):
         assert "--minutes" in cli.refused(2, "doctor", "--prove", "--minutes", minutes)

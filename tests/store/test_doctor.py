@@ -279,7 +279,7 @@ def test_a_synchronous_then_an_asynchronous_replica(debian_postgres: int) -> Non
         server.start()
         found = asyncio.run(look(url))
         assert of(found, "server")[0][0] == "problem"
-        assert "is a standby here" in of(found, "server")[0][1]
+        assert "is a standby, which accepts no writes" in of(found, "server")[0][1]
         # All readable facts are still reported.
         assert of(found, "parked") == [("ok", "No schedule is parked.")]
         assert (of(found, "pooler"), of(found, "replication")) == ([], [])

@@ -28,5 +28,5 @@ def test_a_command_must_be_named() -> None:
     done = subprocess.run([sys.executable, DEV, "clean-room"], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (
         1,
-        "dev: clean-room: name the command to run there, such as ./dev clean-room test\n",
+        "dev: clean-room: needs a command. Run: ./dev clean-room test\n",
     )

@@ -11,7 +11,7 @@ import pytest
 from tests.upgrade.codes import PREVIOUS, Code, kind_of
 
 # Texts for users may change between versions; the clock moves.
-WORDS = ("sentence", "steps", "problem", "problems", "trigger_description", "now")
+WORDS = ("sentence", "steps", "waiting_for", "problem", "problems", "trigger_description", "now")
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:

@@ -161,9 +161,9 @@ def test_an_app_that_cannot_be_imported_is_refused() -> None:
     [
         ({"isolation": "thread"}, "isolation 'thread' is not supported"),
         ({"memory": "1GB"}, "memory= can only limit a process"),
-        ({"isolation": "process", "memory": "much"}, "not an amount of memory"),
+        ({"isolation": "process", "memory": "much"}, "is not a memory size"),
         ({"isolation": "process", "memory": "1MB"}, "out of range"),
-        ({"isolation": "process", "memory": True}, "not an amount of memory"),
+        ({"isolation": "process", "memory": True}, "is not a memory size"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, Any], words: str) -> None:
