@@ -140,7 +140,7 @@ async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> Non
     await client.schedules.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True)
     with pytest.raises(ConflictError, match="schedule mine: a person already defines it"):
         await client.files.apply(said(a={}, mine={}), actor="me")
-    with pytest.raises(DocumentError, match=r"2 errors: .*no schedule 'nothing'.*defined by a person"):
+    with pytest.raises(DocumentError, match=r"2 errors: .*no schedule 'nothing'.*a person already defines it"):
         await client.files.apply(said(a={"depends_on": {"after": "nothing", "within": "1h"}}, mine={}), actor="me")
     with pytest.raises(DocumentError, match=r"calendar fest: .*'XX' are not known"):
         await client.files.apply({"calendars": {"fest": {"holidays": {"country": "XX"}}}}, actor="me")

@@ -200,7 +200,7 @@ def test_leftovers_are_removed_unless_workers_are_alive(url: str, tmp_path: Path
     [address] = left(url)
     asyncio.run(find_temp_stores(url).drop(address))
     asyncio.run(find_temp_stores(url).drop(address))
-    assert cli.ok("doctor", "--prove", "--clean").out == "Nothing was left behind.\n"
+    assert cli.ok("doctor", "--prove", "--clean").out == "There is nothing to remove.\n"
     assert asyncio.run(_schedules(url)) == ["mine"]
     assert asyncio.run(drop_leftovers(url)) == ([], [])
 

@@ -25,7 +25,7 @@ class DocumentError(InvalidError):
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        shown = "; ".join(map(str, self.diagnostics[:3])) + ("; …" if len(self.diagnostics) > 3 else "")
+        shown = " ".join(map(str, self.diagnostics[:3])) + (" …" if len(self.diagnostics) > 3 else "")
         many = f"{len(self.diagnostics):,} errors: " if len(self.diagnostics) > 1 else ""
         super().__init__(f"{many}{shown}", field="document")
 
