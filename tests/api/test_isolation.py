@@ -10,6 +10,7 @@ import pytest
 from conformance.steps import a_worker
 from tests.api.conftest import Api
 from tests.api.test_routes import walk
+from tickbird.client.sessions import open_session
 
 # Streams have tests of their own; they do not end.
 STREAMS = ("/api/v1/activity/stream",)
@@ -30,7 +31,7 @@ async def fill(api: Api) -> dict[str, str]:
     await client.limits.set(SECRET, 3, actor=SECRET)
     await client.queues.set_rate(SECRET, "5/min", actor=SECRET)
     token, _ = await client.tokens.create(SECRET, "admin", actor=SECRET)
-    session, _ = await client.credentials.open_session(token.id, user_agent=SECRET)
+    session, _ = await open_session(client.store, token.id, user_agent=SECRET)
     await api.store.workers.heartbeat(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
     return {"id": str(run.id), "token_id": token.id, "session_id": session.id, "tick": "2026-01-01T00:00:00Z"}
 

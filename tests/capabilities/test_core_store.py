@@ -24,6 +24,7 @@ from tickbird.client.http import HttpClient, Transport
 from tickbird.domain.errors import UnsupportedError
 from tickbird.store.protocol.capabilities import CAPABILITIES
 from tickbird.web.app import ROUTES, create_site
+from tickbird.web.dashboard_reads import DashboardReads
 from tickbird.worker import WorkerProcess
 
 BASE = "http://127.0.0.1:8420"
@@ -120,7 +121,7 @@ async def test_client_verbs_of_capabilities_are_refused(store: CoreStore) -> Non
             await verb
         assert error.value.field == name
     with pytest.raises(UnsupportedError, match=r"^dashboard: "):
-        client.board  # noqa: B018
+        DashboardReads(client)
     with pytest.raises(UnsupportedError, match=r"^activity: this store has no "):
         client.store.activity  # noqa: B018
     with pytest.raises(UnsupportedError, match=r"^hold_above: this store has no held runs\."):

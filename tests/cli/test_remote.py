@@ -16,6 +16,7 @@ import pytest
 from tests.cli.conftest import APP, Cli, Said
 from tests.client.http.servers import make_token, serving
 from tickbird.client import StoreClient
+from tickbird.client.sessions import open_session
 from tickbird.store.protocol.store import Store
 
 # What is done one after the other; an X is the id of the newest run.
@@ -160,9 +161,9 @@ def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
             yield Way(here), Way(there, "--server", server, "--token", token)
 
 
-async def open_session(client: StoreClient, _: Store, token_id: str) -> None:
+async def log_in(client: StoreClient, _: Store, token_id: str) -> None:
     """What a server does for a browser."""
-    await client.credentials.open_session(token_id)
+    await open_session(client.store, token_id)
 
 
 @pytest.mark.parametrize("part", SCRIPTS)
@@ -200,7 +201,7 @@ def test_a_revoked_token_takes_its_sessions_along_either_way(ways: tuple[Way, Wa
     for way in ways:
         made = [way(f"token create {name} --role viewer", "--json").json["id"] for name in ("bo", "cy", "di")]
         for opened in (made[0], made[0], made[1]):
-            way.cli.store(partial(open_session, token_id=opened))
+            way.cli.store(partial(log_in, token_id=opened))
         listed = {each["name"]: each["sessions"] for each in way("token list", "--json").json["tokens"]}
         assert {name: listed[name] for name in ("bo", "cy", "di")} == {"bo": 2, "cy": 1, "di": 0}
         row = next(line for line in way("token list").out.splitlines() if line.startswith(made[0]))

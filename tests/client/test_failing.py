@@ -14,6 +14,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
+from tickbird.web.dashboard_reads import DashboardReads
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -30,7 +31,8 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 async def severities(client: StoreClient) -> tuple[set[str], set[str]]:
     """Of failing schedules: by the doctor, and on the Now page."""
     findings = {str(each.severity) for each in await client.system.doctor() if each.check == "failing"} - {"ok"}
-    troubles = {str(each.severity) for each in (await client.board.findings()).findings if each.kind == "failing"}
+    overview = await DashboardReads(client).findings()
+    troubles = {str(finding.severity) for finding in overview.findings if finding.kind == "failing"}
     return findings, troubles
 
 

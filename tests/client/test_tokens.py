@@ -26,7 +26,7 @@ async def test_a_token_is_made_for_the_namespace_and_its_secret_is_kept_nowhere(
     made, text = await client.tokens.create("ci", "operator", actor="ada")
     parsed = parse_token(text)
     assert parsed is not None
-    found = await client.credentials.find_token(parsed[0])
+    found = await client.store.tokens.find(parsed[0])
     assert found == made
     assert (found.namespaces, found.role, found.expires_at) == (("shop",), "operator", None)
     assert found.matches(parsed[1])
@@ -45,7 +45,7 @@ async def test_a_revoked_token_is_no_longer_live(client: StoreClient) -> None:
     end = await client.system.now() + timedelta(days=1)
     made, _ = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert [each.id for each in await client.tokens.list(live=True)] == [made.id]
-    await client.credentials.touch_token(made.id)
+    await client.store.tokens.touch(made.id)
     assert (await client.tokens.revoke(made.id, actor="bo")).state == "revoked"
     assert await client.tokens.list(live=True) == []
     [listed] = await client.tokens.list()
@@ -86,5 +86,5 @@ async def test_a_token_cannot_be_made_for_the_past_or_without_a_zone(client: Sto
 async def test_what_is_no_token_cannot_be_revoked(client: StoreClient, wrong: str) -> None:
     with pytest.raises(NotFoundError, match="there is no token"):
         await client.tokens.revoke(wrong, actor="ada")
-    assert await client.credentials.find_token(wrong) is None
+    assert await client.store.tokens.find(wrong) is None
     assert await client.audit.list() == []

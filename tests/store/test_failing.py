@@ -13,6 +13,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import dashboard as on_postgres
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import dashboard as on_sqlite
+from tickbird.web.dashboard_reads import DashboardReads
 
 MAX_COUNT = 6
 
@@ -48,7 +49,7 @@ async def test_a_schedule_that_always_fails_hides_no_other(store: Store, monkeyp
     await ends("noisy", *[False] * MAX_COUNT)
     # None of the newest failures is theirs.
     assert await failing(client) == ["newer", "noisy", "rare"]
-    found = await client.board.findings()
+    found = await DashboardReads(client).findings()
     assert [(each.schedule, each.count) for each in found.findings] == [("noisy", MAX_COUNT), ("newer", 1), ("rare", 1)]
     assert not found.capped
     assert await failing(other) == ["elsewhere"]
@@ -56,4 +57,6 @@ async def test_a_schedule_that_always_fails_hides_no_other(store: Store, monkeyp
 
 async def failing(client: StoreClient) -> list[str]:
     """By name."""
-    return [row.schedule.name for row in await client.board.schedules(ScheduleFilter(failing=True), limit=100)]
+    return [
+        row.schedule.name for row in await DashboardReads(client).schedules(ScheduleFilter(failing=True), limit=100)
+    ]

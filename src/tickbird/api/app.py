@@ -25,7 +25,6 @@ from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
 from tickbird.api.streams.log_feed import LogFeeds
 from tickbird.api.streams.sse import SseConnections
 from tickbird.client import NOUNS, StoreClient
-from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
 from tickbird.wire.operations import operations_of
@@ -67,7 +66,7 @@ def create_api(
     app.state.readiness = ReadinessProbe(clients("default"))
     app.state.gauges = MetricsCache(clients("default"))
     # Added before the guard, so it runs after the guard has authenticated the caller.
-    app.add_middleware(IdempotencyMiddleware, responses=ResponseStore(clients("default")), routes=app.router.routes)
+    app.add_middleware(IdempotencyMiddleware, client=clients("default"), routes=app.router.routes)
     app.add_middleware(RequestGuard, authority=authority, limits=limits)
     app.router.routes.extend(health.router.routes)
     derived = APIRouter()

@@ -15,8 +15,6 @@ from tickbird.client.backfills import Backfills
 from tickbird.client.base import ClientBase, N
 from tickbird.client.calendars import Calendars
 from tickbird.client.concurrency import Limits
-from tickbird.client.credentials import Credentials
-from tickbird.client.dashboard import DashboardReads
 from tickbird.client.file_service import FileService
 from tickbird.client.files import Files
 from tickbird.client.forecast import Forecasts
@@ -104,23 +102,17 @@ class StoreClient(ClientBase, Client):
         return StoreClient(self._store, namespace, self._validators, self._settings)
 
     @property
+    def namespace(self) -> str:
+        return self._namespace
+
+    @property
     def store(self) -> Store:
         """The store, for a server: all namespaces, and no checks of arguments."""
         return self._store
 
-    @property
-    def credentials(self) -> Credentials:
-        """Tokens and sessions of all namespaces, for a server."""
-        return Credentials(self._store)
-
     async def document(self, schedules: Sequence[Schedule], app: str) -> Document:
         """A document of these schedules as `app` declares them, and of the calendars that they name."""
         return await self._noun(FileService).document(schedules, app)
-
-    @property
-    def board(self) -> DashboardReads:
-        """The reads of a dashboard in this namespace."""
-        return DashboardReads(self._store, self._namespace)
 
 
 # The class of each noun by its attribute; routes are derived from it.

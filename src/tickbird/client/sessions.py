@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.client.tokens import Live, TokenId, Tokens
-from tickbird.domain.access.sessions import SessionRecord, is_session_id, no_such_session
-from tickbird.domain.access.tokens import check_namespaces, covers
+from tickbird.client.tokens import Live, TokenId, Tokens, check_token_id
+from tickbird.domain.access.sessions import (
+    SESSION_NOISE,
+    USUAL_SECONDS,
+    NewSession,
+    SessionRecord,
+    check_length,
+    clean_user_agent,
+    is_session_id,
+    make_session,
+    no_such_session,
+)
+from tickbird.domain.access.tokens import check_namespaces, covers, digest
 from tickbird.domain.text import check_text
+from tickbird.domain.time.durations import Duration
+from tickbird.store.protocol.store import Store
 from tickbird.wire.operations import token_admin
 from tickbird.wire.parameters import Meta
 
@@ -85,3 +98,17 @@ class Sessions(ClientBase):
         check_text(actor, "actor", minimum=1, maximum=200)
         await self._noun(Tokens).get(token_id, within=within)
         return await self._store.sessions.close_all(self._namespace, token_id, actor)
+
+
+async def open_session(
+    store: Store, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
+) -> tuple[SessionRecord, str]:
+    """Open a session of a live token, for a server; returns it with its secret, which is not stored.
+
+    It ends after `within`, with its token, or when it is closed. Its actor is the holder of the token.
+    """
+    check_token_id(token_id)
+    length = check_length(within)
+    session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
+    new = NewSession(session_id, digest(secret), token_id, clean_user_agent(user_agent), length)
+    return await store.sessions.open("default", new), text

@@ -17,6 +17,7 @@ from tickbird.api.auth.namespaces import default_namespace
 from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.errors import InvalidError
+from tickbird.web.dashboard_reads import DashboardReads
 from tickbird.web.display_clock import Clock
 from tickbird.web.query_cache import QueryCache
 from tickbird.web.rendering import render
@@ -128,6 +129,10 @@ class PageRequest:
     def path(self) -> str:
         """The path of this page within the dashboard."""
         return str(self.request.scope["path"]).removeprefix(self.root)
+
+    @property
+    def board(self) -> DashboardReads:
+        return DashboardReads(self.client)
 
     @property
     def own_client(self) -> StoreClient:

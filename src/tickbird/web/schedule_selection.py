@@ -11,6 +11,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb, CommandFactory, NotChanged
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
+from tickbird.web.dashboard_reads import DashboardReads
 
 if TYPE_CHECKING:
     from tickbird.client import StoreClient
@@ -43,7 +44,7 @@ class ScheduleSelection:
     async def find(self, maximum: int = MAX_COUNT + 1) -> SelectedSchedules:
         schedules: list[Schedule] = []
         if isinstance(self._which, ScheduleFilter):
-            board = self._client.board
+            board = DashboardReads(self._client)
             while len(schedules) < maximum:
                 size = min(_PAGE, maximum - len(schedules))
                 after = schedules[-1].name if schedules else ""
@@ -54,7 +55,7 @@ class ScheduleSelection:
             return SelectedSchedules(schedules)
         missing: list[str] = []
         for name in sorted(set(self._which)):
-            schedule = await self._client.board.find(name)
+            schedule = await DashboardReads(self._client).find(name)
             if schedule is None or schedule.state == "deleted":
                 missing.append(name)
             else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +13,6 @@ from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import TTL_SECONDS, Authority
 from tickbird.api.problems import Problem
 from tickbird.client import StoreClient
-from tickbird.client.credentials import Credentials
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.errors import StoreUnavailableError
 
@@ -32,24 +33,26 @@ class Counting(StoreClient):
     looked = noted = 0
 
     @property
-    def credentials(self) -> Credentials:
-        return CountingCredentials(self)
+    def store(self) -> Any:
+        return SimpleNamespace(tokens=CountingTokens(self), sessions=self._store.sessions)
 
 
-class CountingCredentials(Credentials):
+class CountingTokens:
     """Counts in its client."""
 
     def __init__(self, client: Counting) -> None:
-        super().__init__(client._store)
         self._client = client
 
-    async def find_token(self, token_id: str) -> TokenRecord | None:
-        self._client.looked += 1
-        return await super().find_token(token_id)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client._store.tokens, name)
 
-    async def touch_token(self, token_id: str) -> None:
+    async def find(self, token_id: str) -> TokenRecord | None:
+        self._client.looked += 1
+        return await self._client._store.tokens.find(token_id)
+
+    async def touch(self, token_id: str) -> None:
         self._client.noted += 1
-        await super().touch_token(token_id)
+        await self._client._store.tokens.touch(token_id)
 
 
 async def test_a_token_opens_until_it_is_revoked_and_a_second_more(api: Api) -> None:
@@ -80,7 +83,7 @@ async def test_its_use_is_noted_once_a_minute_beside_the_request(api: Api) -> No
         await authority.caller(f"bearer  {text}")
     await authority.settle()
     assert client.noted == 2
-    found = await client.credentials.find_token(made.id)
+    found = await client.store.tokens.find(made.id)
     assert found is not None
     assert found.last_used_at is not None
 
@@ -91,10 +94,7 @@ async def test_an_expired_token_opens_nothing(api: Api, monkeypatch: pytest.Monk
     made, text = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert (await api.ask("GET", "/api/v1/schedules", token=text)).status_code == 200
 
-    async def later(_: Credentials, token_id: str) -> TokenRecord | None:
-        return await api.store.tokens.find(token_id, now=end)
-
-    monkeypatch.setattr(Credentials, "find_token", later)
+    monkeypatch.setattr(api.store.tokens, "find", partial(api.store.tokens.find, now=end))
     other = Api(api.store)
     refused(await other.ask("GET", "/api/v1/schedules", token=text), 401, "unauthorized")
     assert made.expires_at is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.problems import Problem
 from tickbird.api.streams.sse import SseConnections
 from tickbird.client import StoreClient
-from tickbird.client.credentials import Credentials
+from tickbird.client.sessions import open_session
 from tickbird.domain.access.sessions import SessionRecord
 
 
@@ -26,30 +27,32 @@ class Counting(StoreClient):
     looked = noted = 0
 
     @property
-    def credentials(self) -> Credentials:
-        return CountingCredentials(self)
+    def store(self) -> Any:
+        return SimpleNamespace(tokens=self._store.tokens, sessions=CountingSessions(self))
 
 
-class CountingCredentials(Credentials):
+class CountingSessions:
     """Counts in its client."""
 
     def __init__(self, client: Counting) -> None:
-        super().__init__(client._store)
         self._client = client
 
-    async def find_session(self, session_id: str) -> SessionRecord | None:
-        self._client.looked += 1
-        return await super().find_session(session_id)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client._store.sessions, name)
 
-    async def touch_session(self, session_id: str) -> None:
+    async def find(self, session_id: str) -> SessionRecord | None:
+        self._client.looked += 1
+        return await self._client._store.sessions.find(session_id)
+
+    async def touch(self, session_id: str) -> None:
         self._client.noted += 1
-        await super().touch_session(session_id)
+        await self._client._store.sessions.touch(session_id)
 
 
 async def opened(api: Api, *namespaces: str, name: str = "ana", **options: Any) -> tuple[SessionRecord, str, str]:
     """A session, its text, and that of its token."""
     token, text = await api.client().tokens.create(name, "operator", actor="ada", namespaces=namespaces or None)
-    return *await api.client().credentials.open_session(token.id, **options), text
+    return *await open_session(api.client().store, token.id, **options), text
 
 
 async def turned_away(authority: Authority, text: str | None) -> str:
@@ -157,7 +160,7 @@ async def test_this_server_refuses_at_once_what_it_ended_itself(api: Api) -> Non
 
 async def test_sessions_are_seen_by_admins_of_their_namespaces(api: Api) -> None:
     mine, text, _ = await opened(api, user_agent="<b>Firefox</b>")
-    second, _ = await api.client().credentials.open_session(mine.token_id)
+    second, _ = await open_session(api.client().store, mine.token_id)
     wide, *_ = await opened(api, "default", "shop")
     found = await api.get("/sessions")
     ids = sorted([mine.id, second.id])

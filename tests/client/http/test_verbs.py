@@ -12,6 +12,7 @@ import pytest
 from tests.client.http.conftest import Both
 from tickbird.client import Client
 from tickbird.client.http import HttpClient
+from tickbird.client.sessions import open_session
 from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
@@ -374,7 +375,7 @@ async def test_tokens_are_the_same(both: Both) -> None:
     )
     assert text.startswith(f"tbk_{made.id}_")
     assert (made.namespaces, made.digest) == (("default",), "")
-    stored = await both.local.credentials.find_token(made.id)
+    stored = await both.local.store.tokens.find(made.id)
     assert stored is not None
     assert stored.digest
     assert (stored.name, stored.role, stored.expires_at) == ("bot", "viewer", made.expires_at)
@@ -396,9 +397,7 @@ async def test_tokens_are_the_same(both: Both) -> None:
 async def test_sessions_are_the_same(both: Both) -> None:
     token, _ = await both.local.tokens.create("ana", "viewer", actor="x")
     other, _ = await both.local.tokens.create("root", "viewer", actor="x", all_namespaces=True)
-    made = [
-        (await both.local.credentials.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)
-    ]
+    made = [(await open_session(both.local.store, each.id, user_agent="Firefox"))[0] for each in (token, token, other)]
     stored = {each.id: replace(each, digest="") for each in made}
     ids = sorted(stored)
     assert [stored[each] for each in ids] == await both.remote.sessions.list()

@@ -7,6 +7,7 @@ from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, View, done, log_in, looked_at
 from tests.web.test_guard import Held
+from tickbird.client.sessions import open_session
 
 HOSTILE = '<img src=x onerror="alert(1)">\u202e"\'&'
 
@@ -18,7 +19,7 @@ async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Serv
     await expect(page.get_by_text("No tokens that can be used yet.")).to_be_visible()
     await expect(page.get_by_text("This machine needs no token.")).to_be_visible()
     text = await served.token("admin", HOSTILE)
-    await served.client.credentials.open_session(text[4:12], user_agent=HOSTILE)
+    await open_session(served.client.store, text[4:12], user_agent=HOSTILE)
     gone = await served.token("viewer", "gone")
     await served.client.tokens.revoke(gone[4:12], actor="ben")
     await page.reload()
@@ -66,7 +67,7 @@ async def test_the_keyboard_alone_makes_a_token(door: Desk, guarded: Served) -> 
     await door.check("token-made")
     assert re.fullmatch(r"tbk_[a-z2-7]{8}_[A-Za-z0-9_-]{43}", text)
     assert text not in page.url
-    made = await guarded.client.credentials.find_token(text[4:12])
+    made = await guarded.client.store.tokens.find(text[4:12])
     assert made is not None
     assert (made.name, made.role, made.namespaces, made.sessions) == ("deploy-bot", "operator", ("default",), 0)
     assert made.expires_at is not None
@@ -95,7 +96,7 @@ async def test_every_end_that_is_offered(served: Served) -> None:
             assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
             text = re.search(r"tbk_([a-z2-7]{8})_", answer.text)
             assert text is not None
-            made = await served.client.credentials.find_token(text[1])
+            made = await served.client.store.tokens.find(text[1])
             assert made is not None
             end = made.expires_at
             if days:
@@ -159,7 +160,7 @@ async def test_an_admin_of_one_namespace_knows_of_no_other(guarded: Served) -> N
     foreign, _ = await other.tokens.create("theirs", "admin", actor="ada")
     wide, _ = await other.tokens.create("wide", "admin", actor="ada", all_namespaces=True)
     both, _ = await other.tokens.create("both", "viewer", actor="ada", namespaces=["default", "lab"])
-    session, _ = await other.credentials.open_session(foreign.id)
+    session, _ = await open_session(other.store, foreign.id)
     own, _ = await guarded.client.tokens.create("own", "viewer", actor="ada")
     async with httpx.AsyncClient(base_url=guarded.url, timeout=30) as http:
         await http.post("/login", data={"token": await guarded.token("admin")})
@@ -177,7 +178,7 @@ async def test_an_admin_of_one_namespace_knows_of_no_other(guarded: Served) -> N
         assert (await http.post(where, data={"csrf": csrf})).status_code == 404
         assert (await http.get("/doctor")).status_code == 403
     for each in (foreign, wide, both):
-        found = await other.credentials.find_token(each.id)
+        found = await other.store.tokens.find(each.id)
         assert found is not None
         assert found.state == "live"
     assert [each.id for each in await other.sessions.list_for_token(foreign.id, live=True)] == [session.id]

@@ -103,8 +103,8 @@ class Authority:
     def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        self._tokens = _Credentials(parse_token, client.credentials.find_token, clock)
-        self._sessions = _Credentials(parse_session, client.credentials.find_session, clock)
+        self._tokens = _Credentials[TokenRecord](parse_token, partial(_find, client, "tokens"), clock)
+        self._sessions = _Credentials[SessionRecord](parse_session, partial(_find, client, "sessions"), clock)
         self._touched = SingleFlightCache[str, None](from_start(USE_NOTED_EVERY), max_entries=_MAX_CACHED, clock=clock)
         self._touches: set[asyncio.Task[None]] = set()
 
@@ -120,7 +120,7 @@ class Authority:
         token = await self._tokens.check(_bearer(authorization))
         if token is None:
             raise unauthorized()
-        self._touch(token.id, self._client.credentials.touch_token)
+        self._touch(token.id, self._client.store.tokens.touch)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
@@ -132,7 +132,7 @@ class Authority:
         session = await self._sessions.check(text or "")
         if session is None:
             raise logged_out()
-        self._touch(session.id, self._client.credentials.touch_session)
+        self._touch(session.id, self._client.store.sessions.touch)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
@@ -173,6 +173,11 @@ class Authority:
     async def settle(self) -> None:
         """Wait for pending writes."""
         await asyncio.gather(*self._touches)
+
+
+async def _find(client: StoreClient, noun: str, key: str) -> Any:
+    # Not bound earlier, because a store may lack tokens or sessions.
+    return await getattr(client.store, noun).find(key)
 
 
 async def _written(note: Awaitable[None]) -> None:

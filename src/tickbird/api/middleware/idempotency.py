@@ -16,7 +16,7 @@ from tickbird.api.auth.namespaces import choose
 from tickbird.api.middleware.guard import App, Message, Receive, Scope, Send, path_of
 from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
-from tickbird.client.idempotency import ResponseStore
+from tickbird.client import StoreClient
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError
@@ -51,9 +51,9 @@ def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
 class IdempotencyMiddleware:
     """Stores responses by key, and replays them."""
 
-    def __init__(self, app: App, responses: ResponseStore, routes: Iterable[Any]) -> None:
+    def __init__(self, app: App, client: StoreClient, routes: Iterable[Any]) -> None:
         self._app = app
-        self._responses = responses
+        self._client = client
         # Routes are added to the app after this middleware.
         self._routes = routes
         self._known: list[APIRoute] | None = None
@@ -68,7 +68,7 @@ class IdempotencyMiddleware:
         message = await receive()
         body = message.get("body", b"")
         request = await run_if_large(len(body), _digest, scope, body)
-        known = await self._responses.begin(place[0], key, request)
+        known = await self._client.store.http_responses.begin(place[0], key, request)
         if known is not None:
             await _send_again(known, request, send)
             return
@@ -93,10 +93,7 @@ class IdempotencyMiddleware:
 
     async def _end(self, namespace: str, key: str, request: str, response: StoredResponse | None) -> None:
         try:
-            if response is None:
-                await self._responses.forget(namespace, key, request)
-            else:
-                await self._responses.keep(namespace, key, response)
+            await self._client.store.http_responses.finish(namespace, key, request, response)
         except TickbirdError as error:
             # The request was executed, so its response is sent anyway.
             log.warning("response not stored: %s", error)

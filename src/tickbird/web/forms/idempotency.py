@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.web.page_request import PageRequest
 
@@ -50,16 +49,17 @@ class IdempotentForm:
     async def done(self, made: str) -> None:
         """It was done, and this came of it: nothing that must be kept from anybody."""
         if (key := key_of(self.visit, self.what)) is not None:
-            await self._responses.keep(self._namespace, key, StoredResponse(self.what, _DONE, {}, made))
+            response = StoredResponse(self.what, _DONE, {}, made)
+            await self._responses.finish(self._namespace, key, self.what, response)
 
     async def refused(self) -> None:
         """Nothing was done: the same form may be sent again."""
         if (key := key_of(self.visit, self.what)) is not None:
-            await self._responses.forget(self._namespace, key, self.what)
+            await self._responses.finish(self._namespace, key, self.what, None)
 
     @property
-    def _responses(self) -> ResponseStore:
-        return ResponseStore(self.visit.client)
+    def _responses(self) -> Any:
+        return self.visit.client.store.http_responses
 
     @property
     def _namespace(self) -> str:

@@ -43,7 +43,7 @@ async def audit(visit: PageRequest) -> Response:
     before, after = _number(visit.query.get("before")), _number(visit.query.get("after"))
 
     async def read() -> KeysetPage[AuditEntry]:
-        return await visit.client.board.audit(wanted, before=before, after=after, limit=_PAGE)
+        return await visit.board.audit(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "audit", repr(wanted), before, after)
     found: KeysetPage[AuditEntry] = KeysetPage([]) if wrong else await visit.readings.share(key, read)

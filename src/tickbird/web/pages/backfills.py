@@ -88,7 +88,7 @@ async def _read(visit: PageRequest, backfill_id: int) -> BackfillsPageData:
         if not record.count(*statuses):
             return ()
         wanted = RunFilter(schedule=record.schedule, origin="backfill", statuses=statuses)
-        page = await visit.client.board.runs(wanted, limit=_MAX_RUNS)
+        page = await visit.board.runs(wanted, limit=_MAX_RUNS)
         return [run for run in page.rows if run.backfill_id == backfill_id][:_MAX_SHOWN]
 
     return BackfillsPageData(record, await some("failed"), await some("running", "queued"))

@@ -67,7 +67,7 @@ async def load(visit: PageRequest) -> Response:
 async def week_of(visit: PageRequest, patience: float) -> WeekLoad | None:
     """The load of the coming week, counted once for everybody; None where it is not there within so many seconds."""
     key = (f"load {visit.namespace}", "week")
-    return await visit.readings.latest(key, visit.client.board.load, FRESH, FACTOR, patience)
+    return await visit.readings.latest(key, visit.board.load, FRESH, FACTOR, patience)
 
 
 def _hour_index(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from tickbird.api.app import Clients
 from tickbird.api.auth.auth import Authority
 from tickbird.api.problems import Problem
+from tickbird.client.sessions import open_session
 from tickbird.domain.errors import TickbirdError
 from tickbird.web.guard import SESSION, PageGuard, check_origin, problem_from, problem_page
 from tickbird.web.page_request import PageRequest, own_path, read_form
@@ -49,9 +50,7 @@ class Login:
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
             user_agent = request.headers.get("user-agent", "")
-            opened, text = await self._clients("default").credentials.open_session(
-                caller.token_id, user_agent=user_agent
-            )
+            opened, text = await open_session(self._clients("default").store, caller.token_id, user_agent=user_agent)
         except Problem:
             said = "This token is not valid: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)
@@ -88,7 +87,7 @@ class Login:
             await visit.client.sessions.close_for_token(token_id, actor=visit.actor)
             self._gate.forget_all(token_id)
             return _away(visit)
-        found = await visit.client.credentials.find_token(token_id)
+        found = await visit.client.store.tokens.find(token_id)
         return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
 
 

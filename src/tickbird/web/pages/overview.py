@@ -102,7 +102,7 @@ def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Cha
 async def _fitting(visit: PageRequest) -> str:
     """The range that suits the pace of the schedules: hours where they tick by the hour, minutes where by seconds."""
     at = await visit.client.system.now()
-    coming = await visit.client.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
+    coming = await visit.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
     gaps = []
     for schedule in coming.schedules:
         ticks = upcoming_ticks(schedule, at, 2)
@@ -120,7 +120,7 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
     at = measures.now
     coming = await visit.readings.latest(
         (f"load {visit.namespace}", "next hour"),
-        lambda: client.board.load(hours=3, durations=False),
+        lambda: visit.board.load(hours=3, durations=False),
         FRESH,
         FACTOR,
         _TIMEOUT,
@@ -129,12 +129,12 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
     return Board(
         now=at,
         measures=measures,
-        troubles=await client.board.findings(maximum=8),
-        timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
-        timings=await client.board.timings(at - _MEASURED),
+        troubles=await visit.board.findings(maximum=8),
+        timeline=await visit.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
+        timings=await visit.board.timings(at - _MEASURED),
         lately=_telling(_grouped(read_activity)),
-        active=await client.board.count(ScheduleFilter(states=["active"]), maximum=_COUNTED),
-        paused=await client.board.count(ScheduleFilter(states=["paused"]), maximum=_COUNTED),
+        active=await visit.board.count(ScheduleFilter(states=["active"]), maximum=_COUNTED),
+        paused=await visit.board.count(ScheduleFilter(states=["paused"]), maximum=_COUNTED),
         due=None if coming is None else _due(coming, at),
     )
 

@@ -54,7 +54,7 @@ async def find(visit: PageRequest, name: str) -> Schedule:
     """A schedule by name, also a deleted one; else the page that says which names are like it."""
 
     async def read() -> Schedule:
-        return await visit.client.board.find(name) or await visit.client.schedules.get(name)
+        return await visit.board.find(name) or await visit.client.schedules.get(name)
 
     return await visit.readings.share((visit.namespace, "found", name), read)
 
@@ -64,7 +64,7 @@ async def revisions(visit: PageRequest) -> Response:
     schedule = await find(visit, visit.schedule_name)
     asked = visit.query.get("before", "")
     before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 9 else None
-    records = await visit.client.board.revisions(schedule.id, before=before, limit=_PAGE + 1)
+    records = await visit.board.revisions(schedule.id, before=before, limit=_PAGE + 1)
     older = visit.here(before=records[_PAGE - 1].revision) if len(records) > _PAGE else None
     newest = visit.here(before=None) if before else None
     entries = entries_of(records, _PAGE)

@@ -103,7 +103,7 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
         wanted = RunFilter(
             schedule=found.schedule, target=found.target.name, target_kind=found.target.kind, origin="retry"
         )
-        page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
+        page = await visit.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
     return RunPageData(
         found,

@@ -91,7 +91,7 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
         # Only what stands above it is drawn again; new lines come as events.
         return LogPage((), None, "0")
     wanted, before = sought(visit), parse_position(visit.query.get("before"))
-    board, found, looked, more = visit.client.board, list[LogLine](), 0, True
+    board, found, looked, more = visit.board, list[LogLine](), 0, True
     newest: LogLine | None = None
     while more and len(found) <= MAX_SHOWN and looked < MAX_EXAMINED:
         size = _CHUNK if wanted else MAX_SHOWN + 1

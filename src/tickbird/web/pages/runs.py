@@ -55,7 +55,7 @@ async def runs(visit: PageRequest) -> Response:
 
     async def read() -> KeysetPage[RunRecord]:
         # Who comes back to the newest sees them all, not only those behind the page that he comes from.
-        return await visit.client.board.runs(wanted, before=before, after=after, limit=_PAGE)
+        return await visit.board.runs(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "runs", repr(wanted), before, after)
     found: KeysetPage[RunRecord] = KeysetPage([]) if wrong else await visit.readings.share(key, read)

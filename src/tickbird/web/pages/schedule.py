@@ -24,6 +24,7 @@ from tickbird.domain.schedules.schedule import Schedule, trigger_description
 from tickbird.domain.time.instants import to_datetime, utc_text
 from tickbird.domain.workers import Worker
 from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
+from tickbird.web.dashboard_reads import DashboardReads
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages import revisions, why
 from tickbird.web.policy_table import declared_by, facts_of, overridden
@@ -64,13 +65,13 @@ async def schedule(visit: PageRequest) -> Response:
         (visit.namespace, "schedule", name, found.revision), lambda: _read(client, found, visit.clock.now)
     )
     dependents = await visit.readings.share(
-        (visit.namespace, "dependents", name), lambda: client.board.dependents(name), fresh=_SELDOM
+        (visit.namespace, "dependents", name), lambda: visit.board.dependents(name), fresh=_SELDOM
     )
     return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
 
 
 async def _read(client: StoreClient, found: Schedule, now: datetime) -> SchedulePageData:
-    board, name = client.board, found.name
+    board, name = DashboardReads(client), found.name
     records = await board.revisions(found.id, limit=_REVISIONS + 1)
     if found.field_overrides and declared_by(records) is None:
         records = await board.revisions(found.id, limit=1_000)

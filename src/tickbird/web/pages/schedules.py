@@ -109,7 +109,7 @@ async def schedules(visit: PageRequest) -> Response:
 
 
 async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: str | None) -> SchedulesPageData:
-    board = visit.client.board
+    board = visit.board
     rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
     marks = await board.newest_points([row.schedule.id for row in rows])
     return SchedulesPageData(rows, marks, await visit.client.workers.list(), await board.count(wanted))

@@ -52,7 +52,7 @@ async def create(visit: PageRequest) -> Response:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:
         # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
-        made_before = await visit.own_client.credentials.find_token(before.body)
+        made_before = await visit.own_client.store.tokens.find(before.body)
         return visit.render("token_again.html", status=409, token=made_before)
     try:
         everything = "everything" in visit.form

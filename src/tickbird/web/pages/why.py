@@ -16,6 +16,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.web.dashboard_reads import DashboardReads
 from tickbird.web.forms.instants import Picked, local_value, read_instant, zone_choices
 from tickbird.web.linkify import linked
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -57,7 +58,7 @@ async def why(visit: PageRequest) -> Response:
 
 async def _read(client: StoreClient, schedule: Schedule, at: datetime, tz: str) -> ExplanationPanel:
     explanation = await client.ticks.why(schedule.name, at, tz=tz)
-    people = {record.actor for record in await client.board.revisions(schedule.id, limit=_REVISIONS)}
+    people = {record.actor for record in await DashboardReads(client).revisions(schedule.id, limit=_REVISIONS)}
     if explanation.run_id is not None:
         run = await client.runs.get(explanation.run_id)
         people |= {run.actor or "", run.cancel_requested_by or "", run.released_by or ""}

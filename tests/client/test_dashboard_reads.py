@@ -18,6 +18,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
+from tickbird.web.dashboard_reads import DashboardReads
 
 WORKER = Worker(
     id="w1",
@@ -40,12 +41,12 @@ async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> Non
 
 
 async def test_nothing_needs_a_person(store: Store) -> None:
-    found = await StoreClient(store).board.findings()
+    found = await DashboardReads(StoreClient(store)).findings()
     assert (found.findings, found.more, found.capped) == ((), 0, False)
 
 
 async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
-    board = StoreClient(store).board
+    board = DashboardReads(StoreClient(store))
     await store.workers.heartbeat(WORKER, 600)
     await store.workers.heartbeat(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
     await made(store, "bad", overlap="allow")
@@ -72,7 +73,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
 
 
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
-    board = StoreClient(store).board
+    board = DashboardReads(StoreClient(store))
     await store.workers.heartbeat(WORKER, 600)
     for queue in ("default", "default"):
         await StoreClient(store).runs.enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
@@ -86,10 +87,10 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
 
 
 async def test_the_load_is_counted_through_all_pages(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.dashboard._LOAD_PAGE", 2)
+    monkeypatch.setattr("tickbird.web.dashboard_reads._LOAD_PAGE", 2)
     for number in range(5):
         await made(store, f"s{number}")
-    week = await StoreClient(store).board.load(hours=3)
+    week = await DashboardReads(StoreClient(store)).load(hours=3)
     assert (week.schedules, len(week.hours)) == (5, 3)
     assert [hour.ticks for hour in week.hours] == [300, 300, 300]
 
@@ -112,7 +113,7 @@ def test_filter_with_invalid_value_is_refused(kind: type, field: str, value: obj
 
 
 async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
-    board = StoreClient(store).board
+    board = DashboardReads(StoreClient(store))
     now = await store.now()
     for asked, field in (
         (board.schedules(limit=0), "limit"),

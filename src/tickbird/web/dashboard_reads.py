@@ -1,10 +1,11 @@
-"""Bounded reads of one namespace for the dashboard; a client over HTTP does not need them."""
+"""Bounded reads of one namespace for the pages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from tickbird.client import StoreClient
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.dashboard_rows import (
     AuditFilter,
@@ -28,7 +29,6 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
-from tickbird.store.protocol.store import Store
 
 # Findings read at most this many late runs, their queues, and running runs.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000
@@ -42,10 +42,10 @@ _AUDIT = AuditFilter()
 class DashboardReads:
     """The duration of each read is bounded, even with millions of runs."""
 
-    def __init__(self, store: Store, namespace: str) -> None:
-        self._store = store
-        self._dashboard = store.dashboard
-        self._namespace = namespace
+    def __init__(self, client: StoreClient) -> None:
+        self._store = client.store
+        self._dashboard = client.store.dashboard
+        self._namespace = client.namespace
 
     async def schedules(
         self, wanted: ScheduleFilter = _ALL, *, after: str = "", before: str | None = None, limit: int = 100
