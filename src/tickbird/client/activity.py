@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import OfSchedule
 from tickbird.domain.ledger.activity import Activity
-from tickbird.domain.time.instants import to_seconds
 from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
@@ -24,20 +23,15 @@ class ActivityLog(ClientBase):
         since: Annotated[datetime, Meta(description="Only activity since this instant.")],
         *,
         schedule: OfSchedule = None,
-        limit: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="The maximum of each kind.")
-        ] = 1_000,
+        limit: Annotated[int, Meta(ge=1, le=10_000, description="The maximum of each kind.")] = 1_000,
     ) -> Sequence[Activity]:
         """List the newest planned runs, ended runs and skips, oldest first."""
-        to_seconds(since)
         if schedule is not None:
             await self._find(schedule)
         activities: builtins.list[Activity] = []
         before: int | None = None
         while len(activities) < limit:
-            page = await self._store.runs.list(
-                self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
-            )
+            page = await self._store.runs.list(self._namespace, schedule=schedule, before=before, limit=min(200, limit))
             created = [run for run in page if run.created_at >= since]
             activities += [Activity(run.created_at, "planned", run.schedule, run) for run in created]
             # Ids are assigned before the commit, so runs before and after `since` may be on the same page.

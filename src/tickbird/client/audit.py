@@ -7,7 +7,6 @@ from typing import Annotated
 
 from tickbird.client.base import ClientBase
 from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.text import check_text
 from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
@@ -24,6 +23,4 @@ class AuditLog(ClientBase):
         limit: int = 100,
     ) -> Sequence[AuditEntry]:
         """List the changes in the namespace, newest first, including those of deleted schedules."""
-        if schedule is not None:
-            check_text(schedule, "schedule")
         return await self._store.ledger.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import MAX_ID, From, Note, OfSchedule, Payload, ScheduleName
 from tickbird.domain.planning.backfills import (
     MAX_CONCURRENCY,
@@ -89,9 +89,7 @@ class Backfills(ClientBase):
         """List backfills with their progress, newest first."""
         if schedule is not None:
             await self._find(schedule)
-        return await self._store.backfills.list(
-            self._namespace, schedule=schedule, before=before, limit=page_size(limit)
-        )
+        return await self._store.backfills.list(self._namespace, schedule=schedule, before=before, limit=limit)
 
     @viewer.get("get_backfill", "/backfills/{id}", "Get a backfill", keys={"backfill_id": "id"})
     async def get(self, backfill_id: BackfillId) -> BackfillRecord:
@@ -116,7 +114,6 @@ class Backfills(ClientBase):
     ) -> BackfillRecord:
         """Cancel the runs that have not started; running ones are asked to stop only with `stop_running`."""
         await self.get(backfill_id)
-        check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.backfills.cancel(
-            self._namespace, backfill_id, actor, note=check_text(note, "note"), stop_running=stop_running
+            self._namespace, backfill_id, actor, note=note, stop_running=stop_running
         )

@@ -208,11 +208,6 @@ class ClientBase:
         return found
 
 
-def check_choice(value: object, field: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
-
-
 def page_size(limit: int) -> int:
     if not 1 <= limit <= 10_000:
         raise InvalidError("limit: must be from 1 to 10000.", field="limit")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.cpu_threads import compute
 from tickbird.domain.calendars.definition import (
     YEARS_AHEAD,
@@ -26,7 +26,7 @@ from tickbird.domain.planning.calendar_impact import (
     impact_on_schedule,
 )
 from tickbird.domain.planning.commands.define import RefreshCalendar
-from tickbird.domain.text import check_new_name, check_storable, check_text
+from tickbird.domain.text import check_new_name
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.public_holidays import find_holidays
@@ -47,7 +47,7 @@ Horizon = Annotated[
         description="How far ahead ticks are compared: seconds, or a text such as 90d; at most five years.",
     ),
 ]
-CalendarName = Annotated[str, Meta(check=check_calendar_name)]
+CalendarName = Annotated[str, Meta(parse=check_calendar_name)]
 
 
 class Calendars(ClientBase):
@@ -56,14 +56,12 @@ class Calendars(ClientBase):
     @viewer.get("list_calendars", "/calendars", "List calendars", page=lambda calendar: calendar.name)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
         """List the stored calendars of a namespace by name, without the built-in ones."""
-        check_text(after, "after")
-        maximum = None if limit is None else page_size(limit)
-        return await self._store.calendars.list(self._namespace, after=after, limit=maximum)
+        return await self._store.calendars.list(self._namespace, after=after, limit=limit)
 
     @viewer.get("get_calendar", "/calendars/{name}", "Get a calendar", etag=lambda calendar: calendar.revision)
     async def get(self, name: str) -> CalendarRecord:
         """Get a calendar by name; the header ETag has its revision, for If-Match."""
-        for record in await self._store.calendars.list(self._namespace, name=check_storable(name, "calendar")):
+        for record in await self._store.calendars.list(self._namespace, name=name):
             return record
         raise no_such_calendar(name, (record.name for record in await self._store.calendars.list(self._namespace)))
 
@@ -89,7 +87,6 @@ class Calendars(ClientBase):
 
         With `revision` only if it is still at that one, with 0 only if there is none.
         """
-        check_text(actor, "actor", minimum=1, maximum=200)
         report = await self.preview(name, definition, horizon=horizon)
         calendar = report.calendar
         if report.failed:
@@ -115,7 +112,7 @@ class Calendars(ClientBase):
         self, name: CalendarName, definition: Definition, *, horizon: Horizon = HORIZON
     ) -> CalendarReport:
         """List the ticks that would move, appear or vanish if the calendar were stored; this stores nothing."""
-        check_calendar_name(check_new_name(name, "calendar"))
+        check_new_name(name, "calendar")
         reach = seconds(HORIZON if horizon is None else horizon, "horizon", minimum=1)
         if reach > MAX_HORIZON:
             raise InvalidError("horizon: must be at most five years.", field="horizon")
@@ -165,5 +162,4 @@ class Calendars(ClientBase):
     @editor.delete("delete_calendar", "/calendars/{name}", "Delete a calendar", status=204, audit="delete_calendar")
     async def delete(self, name: CalendarName, *, actor: str, revision: int | None = None) -> None:
         """Delete a calendar; 409 if a schedule names it."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        await self._store.calendars.delete(self._namespace, check_calendar_name(name), actor, revision=revision)
+        await self._store.calendars.delete(self._namespace, name, actor, revision=revision)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import (
     MAX_LIMIT,
@@ -14,14 +14,13 @@ from tickbird.domain.limits.concurrency import (
     check_limit_key,
     check_max_running,
 )
-from tickbird.domain.text import check_text
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 # Any text, including slashes.
 _KEY = {"maxLength": 1_000, "description": "A concurrency key, as runs have it."}
-Key = Annotated[str, Meta(schema=_KEY, check=check_key)]
-NewKey = Annotated[str, Meta(schema=_KEY, check=check_limit_key)]
+Key = Annotated[str, Meta(schema=_KEY, parse=check_key)]
+NewKey = Annotated[str, Meta(schema=_KEY, parse=check_limit_key)]
 
 
 class Limits(ClientBase):
@@ -30,28 +29,22 @@ class Limits(ClientBase):
     @viewer.get("list_limits", "/limits", "List limits", page=lambda limit: limit.key)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
         """List the concurrency keys that have a limit or active runs, by name."""
-        check_text(after, "after")
-        maximum = None if limit is None else page_size(limit)
-        return await self._store.limits.list(self._namespace, after=after, limit=maximum)
+        return await self._store.limits.list(self._namespace, after=after, limit=limit)
 
     @editor.put("set_limit", "/limits/{key:path}", "Set a limit", audit="limit")
     async def set(
         self,
         key: NewKey,
-        max_running: Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_LIMIT}, check=check_max_running)],
+        max_running: Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_LIMIT}, parse=check_max_running)],
         *,
         actor: str,
     ) -> ConcurrencyLimit:
         """Set how many runs of a concurrency key may run at once; a higher limit starts waiting runs."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        check_max_running(max_running)
-        return await self._store.limits.set(self._namespace, check_limit_key(key), max_running, actor)
+        return await self._store.limits.set(self._namespace, key, max_running, actor)
 
     @editor.delete("remove_limit", "/limits/{key:path}", "Remove a limit", audit="limit")
     async def remove(self, key: Key, *, actor: str) -> ConcurrencyLimit:
         """Go back to the default of one run at a time; 404 if no limit is set."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        check_key(key)
         if not any(limit.is_explicit for limit in await self._store.limits.list(self._namespace, key=key)):
             raise NotFoundError(f"there is no limit for {key!r}.", hint="`tickbird limits` lists the limits.")
         return await self._store.limits.set(self._namespace, key, None, actor)

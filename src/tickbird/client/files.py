@@ -14,7 +14,6 @@ from tickbird.domain.access.tokens import Role
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.planning.changes import ChangeSet
 from tickbird.domain.schedules.codec import decode_field
-from tickbird.domain.text import check_text
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
@@ -70,7 +69,6 @@ class Files(ClientBase):
         """
         from tickbird.files.document import read_document
 
-        check_text(actor, "actor", minimum=1, maximum=200)
         # Reading thousands of schedules takes seconds; meanwhile other requests are served.
         read = await asyncio.to_thread(read_document, document)
         service = self._noun(FileService)

@@ -105,7 +105,7 @@ class Forecasts(ClientBase):
             Meta(schema={**_DRAFT, "description": "As in the document of a schedule; only its trigger is needed."}),
         ],
         *,
-        count: Annotated[int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many ticks.")] = 10,
+        count: Annotated[int, Meta(ge=1, le=10_000, description="How many ticks.")] = 10,
         after: Annotated[datetime | None, Meta(description="The ticks after this instant (default: now).")] = None,
         name: Annotated[
             str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note, ScheduleName
 from tickbird.client.responses import schedule_name
 from tickbird.domain.runs.held import MAX_COUNT, Drop, HeldSchedule, Release
@@ -14,8 +14,8 @@ from tickbird.domain.text import check_text
 from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
-Count = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda count: Drop(actor="any", count=count))]
-PerMinute = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda most: Release(actor="any", per_minute=most))]
+Count = Annotated[int | None, Meta(ge=1, le=MAX_COUNT)]
+PerMinute = Annotated[int | None, Meta(ge=1, le=MAX_COUNT)]
 
 
 async def _left(client: Any, _: int, arguments: Mapping[str, Any]) -> int:
@@ -47,7 +47,7 @@ class Held(ClientBase):
     async def list_runs(self, name: ScheduleName, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """List the held runs of a schedule, oldest first."""
         await self._find(name)
-        return await self._store.held.list_runs(self._namespace, name, after=after, limit=page_size(limit))
+        return await self._store.held.list_runs(self._namespace, name, after=after, limit=limit)
 
     @operator.post(
         "release_held",

@@ -43,7 +43,7 @@ ScheduleName = Annotated[str, Meta(check=check_routable)]
 NewScheduleName = Annotated[str, Meta(check=check_new_routable)]
 OfSchedule = Annotated[str | None, Meta(max_length=200, description="Only of this schedule.")]
 RunId = Annotated[int, Meta(ge=1, le=MAX_ID, check=check_run_id)]
-Note = Annotated[str, Meta(schema={"maxLength": 2_000, "pattern": TEXT, "description": "Why, for the audit log."})]
+Note = Annotated[str, Meta(max_length=2_000, schema={"pattern": TEXT}, description="Why, for the audit log.")]
 Payload = Annotated[Mapping[str, Any] | None, Meta(check=check_payload)]
 Zone = Annotated[str | None, Meta(parse=zone, max_length=100, description="The time zone in which texts show times.")]
 # Sent in whole seconds, rounded up.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import From, ScheduleName
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_micros, to_seconds, utc_text
@@ -44,7 +44,7 @@ class Pings(ClientBase):
         schedule = await self._find(name)
         end = await self._store.now() if last is None else last
         start = end - _LATELY if first is None else first
-        return await self._store.pings.list(schedule.id, start, end, after=after, limit=page_size(limit))
+        return await self._store.pings.list(schedule.id, start, end, after=after, limit=limit)
 
 
 def check_ping(at: datetime, now: datetime) -> None:

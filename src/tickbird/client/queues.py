@@ -12,13 +12,13 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.unserved_runs import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.schedules.json_schema import NAME
-from tickbird.domain.text import check_name, check_new_name, check_text
+from tickbird.domain.text import check_name, check_new_name
 from tickbird.domain.workers import Worker, executes
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 RATE: Final = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
-QueueName = Annotated[str, Meta(schema={"pattern": NAME["pattern"]}, check=lambda name: check_name(name, "queue"))]
+QueueName = Annotated[str, Meta(schema={"pattern": NAME["pattern"]}, parse=lambda name: check_name(name, "queue"))]
 Rate = Annotated[
     RateLimit | str,
     Meta(
@@ -51,15 +51,12 @@ class Queues(ClientBase):
     @editor.put("set_rate", "/queues/{queue}/rate", "Set the rate of a queue", **_RESPONSE)
     async def set_rate(self, queue: QueueName, rate: Rate, *, actor: str) -> QueueStatus:
         """Limit how many runs of a queue may start in a length of time; runs that have already started count."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         check_new_name(queue, "queue")
         return await self._set(queue, rate if isinstance(rate, RateLimit) else read_rate(rate), actor)
 
     @editor.delete("remove_rate", "/queues/{queue}/rate", "Remove the rate of a queue", **_RESPONSE)
     async def remove_rate(self, queue: QueueName, *, actor: str) -> QueueStatus:
         """Remove the limit on how fast the runs of a queue start; 404 if it has no rate."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        check_name(queue, "queue")
         if not any(status.rate for status in await self._store.queues.list(self._namespace, queue=queue)):
             raise NotFoundError(f"queue {queue!r} has no rate.", hint="`tickbird queues` lists the rates.")
         return await self._set(queue, None, actor)

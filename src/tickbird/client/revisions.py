@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note, ScheduleName
 from tickbird.client.responses import schedule_change, schedule_warnings
 from tickbird.domain.access.tokens import Role
@@ -25,7 +25,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
-Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_REVISION}, check=check_revision)]
+Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_REVISION}, parse=check_revision)]
 
 
 async def _warnings(client: Any, schedule: Schedule, arguments: Mapping[str, Any]) -> list[str]:
@@ -44,7 +44,7 @@ class Revisions(ClientBase):
     ) -> Sequence[HistoryEntry]:
         """List every revision, newest first: its definition, changed fields, actor, time and origin."""
         # One more, since the changes of a revision need the revision before it.
-        schedule_id, maximum = (await self._get(name)).id, page_size(limit) + 1
+        schedule_id, maximum = (await self._get(name)).id, limit + 1
         records = await self._store.schedules.list_revisions(schedule_id, before=before, limit=maximum)
         return history_entries(records)[:limit]
 
@@ -93,7 +93,6 @@ class Revisions(ClientBase):
         return (await self._change(name, command)).schedule
 
     async def _revision(self, schedule: Schedule, number: int) -> RevisionRecord:
-        check_revision(number)
         for record in await self._store.schedules.list_revisions(schedule.id, before=number + 1, limit=1):
             if record.revision == number:
                 return record

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final, TypeVar, get_args
+from typing import Annotated, Any, Final, TypeVar
 
-from tickbird.client.base import ClientBase, check_choice, page_size
+from tickbird.client.base import ClientBase, page_size
 from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run, nullable
 from tickbird.client.responses import new_run_response
 from tickbird.domain.errors import ConflictError
@@ -19,14 +19,12 @@ from tickbird.domain.explain.why import copy_step
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.new_run import new_run, not_finished, retry_of
 from tickbird.domain.runs.run import FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.fields import POLICIES, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
-from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.wire.operations import ResponseValue, editor, operator, viewer
@@ -101,7 +99,6 @@ class Runs(ClientBase):
 
         A setting that is not given is the task's; `concurrency_key=None` is no key.
         """
-        check_text(actor, "actor", minimum=1, maximum=200)
         checked, settings = await self._checked(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
         run = new_run(
             task,
@@ -130,10 +127,8 @@ class Runs(ClientBase):
         """List the runs of a namespace, newest first, including those of deleted schedules."""
         if schedule is not None:
             await self._find(schedule)
-        if status is not None:
-            check_choice(status, "status", get_args(Status))
         return await self._store.runs.list(
-            self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
+            self._namespace, schedule=schedule, status=status, before=before, limit=limit
         )
 
     @viewer.get("list_active_runs", "/schedules/{name}/active-runs", "List the active runs of a schedule")
@@ -254,8 +249,7 @@ class Runs(ClientBase):
     ) -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop; 409 if it is final."""
         await self.get(run_id)
-        check_text(actor, "actor", minimum=1, maximum=200)
-        return await self._store.runs.cancel(run_id, actor, reason=check_text(reason, "reason"))
+        return await self._store.runs.cancel(run_id, actor, reason=reason)
 
     @operator.post(
         "retry_run", "/runs/{id}/retry", "Retry a run", **new_run_response(audit="retry", keys={"run_id": "id"})
@@ -267,7 +261,7 @@ class Runs(ClientBase):
 
         Another payload may be given. The same key again gives the same run. 409 if that run is not final.
         """
-        run, key = await self.get(run_id), None if idempotency_key is None else check_key(idempotency_key)
+        run, key = await self.get(run_id), idempotency_key
         if run.status not in FINAL:
             raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
         sent = (

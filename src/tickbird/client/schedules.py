@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
-from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
 from tickbird.client.parameters import CancelRuns, NewScheduleName, Note, Payload, ScheduleName, nullable
 from tickbird.client.responses import new_run_response, schedule_change, schedule_warnings
@@ -19,7 +18,6 @@ from tickbird.domain.planning.commands.define import Create, Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.commands.ticks import MAX_SKIPPED, Reschedule, Skip
-from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import decode_field, encode_field, encode_stated
 from tickbird.domain.schedules.definition import Target
@@ -36,8 +34,8 @@ from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.schedules.schedule import PutResult, Schedule, State
 from tickbird.domain.targets.registry import as_target
 from tickbird.domain.targets.spec import TargetSpec
-from tickbird.domain.text import check_new_name, check_text
-from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.text import check_new_name
+from tickbird.domain.time.durations import Duration
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.wire.operations import editor, operator, viewer
@@ -146,12 +144,8 @@ class Schedules(Bulk):
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
         """List the schedules of a namespace by name, with the newest run and the problems of each."""
-        if state is not None:
-            check_choice(state, "state", get_args(State))
-        for field, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
-            check_text(text, field)
         rows = await self._store.schedules.list(
-            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
+            self._namespace, contains=contains, state=state, tag=tag, after=after, limit=limit
         )
         now, workers = await self._store.workers.snapshot(self._namespace)
         finder = ProblemFinder(workers, now)
@@ -362,11 +356,8 @@ class Schedules(Bulk):
 
         With `wait`, the run once it is final, if it is within that time.
         """
-        if wait is not None:
-            seconds(wait, "wait")
         if payload is not None:
             payload = await self._payload_for(name, payload)
-        key = None if idempotency_key is None else check_key(idempotency_key)
-        command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
+        command = Trigger(actor=actor, payload=payload, idempotency_key=idempotency_key, revision=revision)
         run = created_run(await self._change(name, command))
         return run if wait is None else await self._noun(Runs).wait(run.id, timeout=wait)

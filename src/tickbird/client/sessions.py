@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.tokens import Live, TokenId, Tokens, check_token_id
 from tickbird.domain.access.sessions import (
     SESSION_NOISE,
@@ -20,7 +20,6 @@ from tickbird.domain.access.sessions import (
     no_such_session,
 )
 from tickbird.domain.access.tokens import check_namespaces, covers, digest
-from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
 from tickbird.store.protocol.store import Store
 from tickbird.wire.operations import token_admin
@@ -32,7 +31,7 @@ def check_session_id(session_id: object) -> None:
         raise no_such_session(str(session_id))
 
 
-SessionId = Annotated[str, Meta(check=check_session_id)]
+SessionId = Annotated[str, Meta(parse=check_session_id)]
 
 
 class Sessions(ClientBase):
@@ -43,8 +42,7 @@ class Sessions(ClientBase):
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[SessionRecord]:
         """List sessions by id: those of tokens whose namespaces are all open to the caller."""
-        check_text(after, "after")
-        return await self._store.sessions.list(within=within, live=live, after=after, limit=page_size(limit))
+        return await self._store.sessions.list(within=within, live=live, after=after, limit=limit)
 
     @token_admin.get(
         "list_token_sessions",
@@ -62,18 +60,15 @@ class Sessions(ClientBase):
         limit: int = 100,
     ) -> Sequence[SessionRecord]:
         """List the sessions that were opened with a token, by id; ended ones are kept for a week."""
-        check_text(after, "after")
         await self._noun(Tokens).get(token_id, within=within)
-        return await self._store.sessions.list(
-            token_id=token_id, within=within, live=live, after=after, limit=page_size(limit)
-        )
+        return await self._store.sessions.list(token_id=token_id, within=within, live=live, after=after, limit=limit)
 
     @token_admin.get("get_session", "/sessions/{session_id}", "Get a session")
     async def get(self, session_id: SessionId, *, within: Collection[str] | None = None) -> SessionRecord:
         """Get a session by its id, without its secret."""
-        session = await self._store.sessions.find(session_id) if is_session_id(session_id) else None
+        session = await self._store.sessions.find(session_id)
         if session is None or not covers(check_namespaces(within), session.namespaces):
-            raise no_such_session(str(session_id))
+            raise no_such_session(session_id)
         return session
 
     @token_admin.delete(
@@ -81,7 +76,6 @@ class Sessions(ClientBase):
     )
     async def close(self, session_id: SessionId, *, actor: str, within: Collection[str] | None = None) -> SessionRecord:
         """End a session; this server refuses it at once, others within a second. It may have ended already."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         await self.get(session_id, within=within)
         return await self._store.sessions.close(self._namespace, session_id, actor)
 
@@ -95,7 +89,6 @@ class Sessions(ClientBase):
     )
     async def close_for_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
         """End all sessions of a token, but not the token; returns how many were live."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         await self._noun(Tokens).get(token_id, within=within)
         return await self._store.sessions.close_all(self._namespace, token_id, actor)
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.cpu_threads import compute
 from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
@@ -16,14 +16,12 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.zone_impact import (
     MAX_DAYS,
     ZoneImpact,
-    check_days,
     is_zoned,
     iter_zone_impacts,
     next_zone_impact,
     sort_by_instant,
 )
 from tickbird.domain.store_identity import StoreIdentity
-from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.store.protocol.capabilities import missing_capabilities
@@ -48,7 +46,6 @@ class System(ClientBase):
     @store_admin.post("accept_copy", "/system/accept-copy", "Accept a copied store", audit="accept_copy")
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copied store plan and execute; 409 if it is not a copy."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         if not (await self._store.identity.check()).copy_reason:
             raise ConflictError("this store is not a copy.", hint="There is nothing to accept.")
         return await self._store.identity.accept_copy(self._namespace, actor)
@@ -63,12 +60,11 @@ class System(ClientBase):
         self, *, limit: Annotated[int, Meta(ge=1, le=1_000, description="The maximum number.")] = 100
     ) -> Sequence[ZoneRecord]:
         """List the versions of time zone data that the store has used, newest first."""
-        return await self._store.zone_data.list(limit=page_size(limit))
+        return await self._store.zone_data.list(limit=limit)
 
     @store_admin.post("adopt_zone_data", "/system/zone-data/adopt", "Adopt time zone data", audit="adopt_zone_data")
     async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store use the time zone data of this process, even if it is older; 409 if it already does."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store already uses these zone rules.", hint="There is nothing to adopt.")
@@ -79,17 +75,13 @@ class System(ClientBase):
     )
     async def zone_impact(
         self,
-        days: Annotated[
-            int,
-            Meta(schema={"minimum": 1, "maximum": MAX_DAYS}, description="How many days to compare.", check=check_days),
-        ] = 400,
+        days: Annotated[int, Meta(ge=1, le=MAX_DAYS, description="How many days to compare.")] = 400,
         against: str | Path | None = None,
     ) -> Sequence[ZoneImpact]:
         """List the stored next ticks that the time zone data of the server would move, the nearest first.
 
         With `against`, a folder of zone files: every tick within `days` that these move.
         """
-        check_days(days)
         since = to_seconds(await self._store.now())
         schedules = [schedule for schedule in await self._all_schedules() if is_zoned(schedule)]
         if against is None:

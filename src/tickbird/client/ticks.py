@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import From, ScheduleName, Zone
 from tickbird.cpu_threads import compute, compute_now
 from tickbird.domain.errors import InvalidError, PageTokenError
@@ -18,7 +18,7 @@ from tickbird.domain.ledger.decisions import DecisionPage, TickDecisions, page_o
 from tickbird.domain.ledger.page_cursor import LedgerCursor
 from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.ledger.verification import LedgerVerifier
-from tickbird.domain.planning.upcoming import UpcomingTick, check_count, upcoming_ticks, with_notes
+from tickbird.domain.planning.upcoming import UpcomingTick, upcoming_ticks, with_notes
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
@@ -49,9 +49,7 @@ class Ticks(ClientBase):
     async def next(
         self,
         name: ScheduleName,
-        count: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many ticks.", check=check_count)
-        ] = 10,
+        count: Annotated[int, Meta(ge=1, le=10_000, description="How many ticks.")] = 10,
     ) -> Sequence[UpcomingTick]:
         """List the next ticks of a schedule as it is now, with notes on clock changes."""
         schedule, now = await self._get(name), await self._store.now()
@@ -150,12 +148,9 @@ class Ticks(ClientBase):
         first: Annotated[From, Meta(description="The first tick of the range.")],
         last: Annotated[datetime, Meta(description="The last tick of the range.")],
         *,
-        limit: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="The maximum of each kind.")
-        ] = 1_000,
+        limit: Annotated[int, Meta(ge=1, le=10_000, description="The maximum of each kind.")] = 1_000,
     ) -> TickDecisions:
         """List the runs and the skips of the ticks of a range, oldest first; `list` has both in one order, in pages."""
-        page_size(limit)
         return await self._store.ledger.tick_decisions((await self._find(name)).id, first, last, limit)
 
     @viewer.get("list_ticks", "/schedules/{name}/ticks", "List the ledger")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated
 
-from tickbird.client.base import ClientBase, page_size
+from tickbird.client.base import ClientBase
 from tickbird.client.parameters import nullable
 from tickbird.domain.access.tokens import (
     MAX_NAMESPACES,
@@ -15,7 +15,6 @@ from tickbird.domain.access.tokens import (
     Role,
     TokenRecord,
     check_namespaces,
-    check_role,
     covers,
     digest,
     is_token_id,
@@ -25,7 +24,6 @@ from tickbird.domain.access.tokens import (
 )
 from tickbird.domain.errors import ClosedNamespaceError, InvalidError
 from tickbird.domain.schedules.json_schema import NAME
-from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.wire.operations import token_admin
 from tickbird.wire.parameters import TEXT, Meta
@@ -36,7 +34,7 @@ def check_token_id(token_id: object) -> None:
         raise no_such_token(str(token_id))
 
 
-TokenId = Annotated[str, Meta(check=check_token_id)]
+TokenId = Annotated[str, Meta(parse=check_token_id)]
 Live = Annotated[bool, Meta(description="Only those that are neither expired nor revoked.")]
 _NAMESPACES = {"items": NAME, "minItems": 1, "maxItems": MAX_NAMESPACES}
 
@@ -49,12 +47,12 @@ class Tokens(ClientBase):
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
         """List tokens by id, without their secrets: those whose namespaces are all open to the caller."""
-        check_text(after, "after")
-        return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
+        return await self._store.tokens.list(within=within, live=live, after=after, limit=limit)
 
     @token_admin.post("create_token", "/tokens", "Create a token", status=201, audit="create_token", stored=False)
     async def create(
         self,
+        # Name and id together are the actor in the audit log.
         name: Annotated[str, Meta(min_length=1, max_length=100, schema={"pattern": TEXT})],
         role: Role,
         *,
@@ -73,9 +71,6 @@ class Tokens(ClientBase):
         """Create a token; the response has its secret, which is shown only once."""
         import secrets
 
-        check_text(actor, "actor", minimum=1, maximum=200)
-        # Name and id together are the actor in the audit log.
-        check_text(name, "name", minimum=1, maximum=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
             raise InvalidError("expires_at: lies in the past.", field="expires_at", hint="Choose a later instant.")
         mine = (self._namespace,) if within == () else check_namespaces(within)
@@ -87,15 +82,15 @@ class Tokens(ClientBase):
                 hint=f"Choose from {', '.join((mine or ())[:20])}.",
             )
         token_id, secret, text = make_token(secrets.token_bytes(NOISE))
-        new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)
+        new = NewToken(token_id, digest(secret), name, role, opened, expires_at)
         return await self._store.tokens.create(self._namespace, new, actor), text
 
     @token_admin.get("get_token", "/tokens/{token_id}", "Get a token")
     async def get(self, token_id: TokenId, *, within: Collection[str] | None = None) -> TokenRecord:
         """Get a token by its id, without its secret."""
-        token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
+        token = await self._store.tokens.find(token_id)
         if token is None or not covers(check_namespaces(within), token.namespaces):
-            raise no_such_token(str(token_id))
+            raise no_such_token(token_id)
         return token
 
     @token_admin.delete(
@@ -103,6 +98,5 @@ class Tokens(ClientBase):
     )
     async def revoke(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> TokenRecord:
         """Revoke a token and its sessions; this server refuses them at once, others within a second."""
-        check_text(actor, "actor", minimum=1, maximum=200)
         await self.get(token_id, within=within)
         return await self._store.tokens.revoke(self._namespace, token_id, actor)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note
-from tickbird.domain.text import check_text
 from tickbird.domain.workers import Worker, no_such_worker
 from tickbird.wire.operations import admin, viewer
 from tickbird.wire.parameters import Meta
@@ -45,7 +44,4 @@ class Workers(ClientBase):
 
         The worker sees the request at once, or with its next heartbeat. Draining it twice has no effect.
         """
-        check_text(actor, "actor", minimum=1, maximum=200)
-        check_text(note, "note")
-        worker_id = check_text(worker_id, "worker", minimum=1, maximum=1_000)
         return await self._store.workers.drain(self._namespace, worker_id, actor, note=note)

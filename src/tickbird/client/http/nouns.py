@@ -18,7 +18,7 @@ from tickbird.client.ticks import Ticks
 from tickbird.client.tokens import Tokens
 from tickbird.domain.calendars.definition import no_such_calendar
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkFilter, check_count
-from tickbird.domain.planning.zone_impact import ZoneImpact, check_days, is_zoned, iter_zone_impacts, sort_by_instant
+from tickbird.domain.planning.zone_impact import ZoneImpact, is_zoned, iter_zone_impacts, sort_by_instant
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import NAME
 from tickbird.domain.time.instants import to_datetime, to_seconds
@@ -91,7 +91,6 @@ class HttpSystem(HttpBase, System):
 
     async def _local_zone_impact(self, days: int, against: Any) -> Sequence[ZoneImpact]:
         # `against` is a folder of this machine.
-        check_days(days)
         since = to_seconds(await self.now())
         schedules: list[Schedule] = []
         after = ""

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tickbird.client.base import ClientBase, Settings, Validate, page_size
+from tickbird.client.base import ClientBase, Settings, Validate
 from tickbird.client.http.transport import HttpRequest, Transport
 from tickbird.client.runs import Runs
 from tickbird.domain.access.tokens import covers
@@ -71,8 +71,7 @@ class HttpBase:
         return {} if self._namespace is None else {"namespace": self._namespace}
 
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        if (wait := arguments.get("wait")) is not None:
-            seconds(wait, "wait")
+        wait = arguments.get("wait")
         if operation.page is not None:
             return await self._list(operation, arguments)
         value = await self._request(operation, arguments, lambda document: read_result(operation, document))
@@ -102,8 +101,6 @@ class HttpBase:
         if isinstance(key, datetime):
             key = to_micros(key)
         after = write_key(key) if key not in (None, "", 0) else None
-        if limit is not None:
-            page_size(limit)
         # A server returns all that the token may see, which may be more than `within`.
         within = arguments.get("within")
         items: list[Any] = []

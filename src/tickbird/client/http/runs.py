@@ -13,7 +13,6 @@ from tickbird.client.http.transport import HttpRequest
 from tickbird.client.parameters import check_run_id
 from tickbird.client.runs import Runs
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import RunRecord, Status
 from tickbird.domain.schedules.definition import Target
@@ -40,7 +39,7 @@ class HttpRuns(HttpBase, Runs):
 
     def _with_task_settings(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Validate the payload and add the settings of the task, if this process has the task."""
-        task, start_within, key = (arguments[name] for name in ("task", "start_within", "idempotency_key"))
+        task, start_within = arguments["task"], arguments["start_within"]
         own = self._settings.get(task, {})
         settings: dict[str, Any] = {**own, "crash_limit": crash_limit(own)} if own else {}
         stated = {
@@ -56,7 +55,6 @@ class HttpRuns(HttpBase, Runs):
             "payload": self._own_payload(Target(task), arguments["payload"] or {}),
             "delay": seconds(arguments["delay"], "delay"),
             "start_within": None if start_within is None else seconds(start_within, "start_within"),
-            "idempotency_key": None if key is None else check_key(key),
             "unknown_task_ok": arguments["unknown_task_ok"] or task in self._validators,
             # The server takes settings that are left out from the task.
             **{name: settings.get(name) for name in stated},
