@@ -14,9 +14,10 @@ from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import InvalidError, PageTokenError
 from tickbird.domain.time.instants import from_micros
+from tickbird.wire.arguments import json_reader, text_reader
 from tickbird.wire.operations import Operation
 from tickbird.wire.page_tokens import read_name_key, read_number_key
-from tickbird.wire.parameters import Meta, check_keys, is_list, read_text, read_value
+from tickbird.wire.parameters import Meta, check_keys, is_list
 
 MAX_WAIT: Final = 300
 MAX_PAGE_TOKEN: Final = 2_000
@@ -24,6 +25,7 @@ MAX_PAGE_TOKEN: Final = 2_000
 ETAG_FORM: Final = r'^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$'
 LIMIT = Annotated[int, Meta(ge=1, le=1_000, description="The maximum number.")]
 WAIT_TIME: Final = Annotated[int, Meta(ge=1, le=MAX_WAIT, description="Seconds to wait until the run is final.")]
+_read_limit: Final = text_reader(LIMIT)
 
 
 class ArgumentParser:
@@ -31,12 +33,20 @@ class ArgumentParser:
 
     def __init__(self, operation: Operation) -> None:
         self._operation = operation
-        places = {place: [item for item in operation.parameters if item.place == place] for place in ("path", "header")}
-        self._path, self._headers = places["path"], places["header"]
-        self._body = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "body"}
-        self._query = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "query"}
+        self._path, self._headers, self._body, self._query = (
+            {parameter.key: parameter for parameter in operation.parameters if parameter.place == place}
+            for place in ("path", "header", "body", "query")
+        )
         self._takes_body = operation.method in ("POST", "PUT", "PATCH")
         self._lists = frozenset(key for key, parameter in self._query.items() if is_list(parameter.hint))
+        as_json = {*self._body, *self._lists}
+        self._readers = {
+            parameter.key: (json_reader if parameter.key in as_json else text_reader)(parameter.hint)
+            for parameter in operation.parameters
+        }
+        self._read_wait = (json_reader if self._takes_body else text_reader)(WAIT_TIME)
+        settings = operation.settings
+        self._read_none = json_reader(list[Literal[settings]]) if settings else None  # type: ignore[valid-type]
         paging = {"limit", "after"} if operation.page is not None else set()
         wait = {"wait"} if operation.waits and not self._takes_body else set()
         preconditions = {"if-match"} if operation.has("revision") else set()
@@ -47,22 +57,23 @@ class ArgumentParser:
 
     async def parse(self, request: Request) -> dict[str, Any]:
         operation, query, headers = self._operation, request.query_params, request.headers
-        arguments = {path.name: read_text(path.hint, request.path_params[path.key], path.key) for path in self._path}
+        read, path = self._readers, request.path_params
+        arguments = {parameter.name: read[key](path[key], key) for key, parameter in self._path.items()}
         for key, parameter in self._query.items():
             if key in self._lists:
-                arguments[parameter.name] = read_value(parameter.hint, query.getlist(key) or None, key)
+                arguments[parameter.name] = read[key](query.getlist(key) or None, key)
             elif key in query:
-                arguments[parameter.name] = read_text(parameter.hint, query[key], key)
+                arguments[parameter.name] = read[key](query[key], key)
             elif parameter.required:
                 raise _missing(key)
-        for header in self._headers:
-            if header.key in headers:
-                arguments[header.name] = read_text(header.hint, headers[header.key], header.key)
+        for key, parameter in self._headers.items():
+            if key in headers:
+                arguments[parameter.name] = read[key](headers[key], key)
         if self._takes_body:
             body = await request.body()
             arguments |= self._parse_body(await run_if_large(len(body), parse_body, body) if body else None)
         elif operation.waits and "wait" in query:
-            arguments["wait"] = read_text(WAIT_TIME, query["wait"], "wait")
+            arguments["wait"] = self._read_wait(query["wait"], "wait")
         if operation.has("revision"):
             none_match = None if operation.created is None else headers.get("if-none-match")
             arguments["revision"] = _parse_revision(headers.get("if-match"), none_match)
@@ -89,25 +100,24 @@ class ArgumentParser:
         arguments = {}
         for key, parameter in self._body.items():
             if key in given:
-                value = read_value(parameter.hint, given[key], key)
+                value = self._readers[key](given[key], key)
                 # null stands for the default, if the type allows null.
                 if value is not None or parameter.default is None:
                     arguments[parameter.name] = value
             elif parameter.required:
                 raise _missing(key)
-        settings = operation.settings
-        for name in read_value(list[Literal[settings]], given.get("none", []), "none") if settings else ():  # type: ignore[valid-type]
+        for name in () if self._read_none is None else self._read_none(given.get("none", []), "none"):
             if arguments.get(name) is not None:
                 raise InvalidError(f"{name}: is set, and listed in `none`.", field=name, hint="Leave out one of them.")
             arguments[name] = None
         if operation.waits and given.get("wait") is not None:
-            arguments["wait"] = read_value(WAIT_TIME, given["wait"], "wait")
+            arguments["wait"] = self._read_wait(given["wait"], "wait")
         return arguments
 
     def page(self, request: Request) -> tuple[int, Any]:
         """The limit of a page, and the key of the item before it; None on the first page."""
         query, cursor = request.query_params, self._operation.cursor
-        limit = read_text(LIMIT, query["limit"], "limit") if "limit" in query else 100
+        limit = _read_limit(query["limit"], "limit") if "limit" in query else 100
         token = query.get("after")
         if token is None:
             return limit, None

@@ -28,7 +28,7 @@ FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
         ("GET", "activity/stream?kinds=planned", "kinds", "Did you mean kind?"),
         ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once. Give it once."),
         ("GET", "runs?namespace=default&namespace=default", "namespace", "is given more than once"),
-        ("GET", "runs?limit=1_0", "limit", "limit: '1_0' is not a whole number; write it in digits, such as 10."),
+        ("GET", "runs?limit=1_0", "limit", "limit: '1_0' is not a whole number. Write it in digits, such as 10."),
         ("GET", "runs?limit=1.0", "limit", "is not a whole number"),
         ("GET", "runs?limit=", "limit", "is not a whole number"),
         ("GET", "runs/1.0", "id", "id: '1.0' is not a whole number"),

@@ -39,7 +39,7 @@ VALID: Mapping[str, Any] = {
     "worker_id": "w",
     "role": "viewer",
     "token_id": "a" * 8,
-    "session_id": "a" * 8,
+    "session_id": "a" * 16,
 }
 # Arguments whose type is another one for these operations.
 OTHERS: Mapping[str, Mapping[str, Any]] = {
