@@ -82,7 +82,6 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe(operation: Operation, components: Components) -> dict[str, Any]:
-    """The OpenAPI description of an operation: parameters, body and responses."""
     described: dict[str, Any] = {"responses": _responses(operation, components)}
     parameters = [_parameter(item, components) for item in operation.parameters if item.place != "body"]
     if operation.page is not None:

@@ -79,7 +79,6 @@ class Problem(Exception):
 
 
 def problem_of(error: TickbirdError) -> Problem:
-    """The problem for an error of the client."""
     for kind, status, code in PROBLEMS:
         if isinstance(error, kind):
             if isinstance(error, StoreError) and not isinstance(error, AccessError):

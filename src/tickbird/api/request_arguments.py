@@ -101,7 +101,7 @@ class ArgumentParser:
         for key, parameter in self._body.items():
             if key in given:
                 value = self._readers[key](given[key], key)
-                # null stands for the default, if the type allows null.
+                # null means the default, if the type allows null.
                 if value is not None or parameter.default is None:
                     arguments[parameter.name] = value
             elif parameter.required:

@@ -88,15 +88,13 @@ class Client(ABC):
     def _noun(self, kind: type[N]) -> N: ...
 
     @abstractmethod
-    def in_namespace(self, namespace: str) -> Client:
-        """A client of another namespace."""
+    def in_namespace(self, namespace: str) -> Client: ...
 
 
 class StoreClient(ClientBase, Client):
     """The client on a store, with the reads of a server and its pages."""
 
     def in_namespace(self, namespace: str) -> StoreClient:
-        """A client of the same store in another namespace."""
         if namespace != self._namespace:
             return StoreClient(self._store, namespace)
         return StoreClient(self._store, namespace, self._validators, self._settings)

@@ -59,7 +59,6 @@ class ClientBase:
         return schedule
 
     async def _shadows(self, names: Iterable[str]) -> frozenset[str]:
-        """The names of schedules that are shadows."""
         schedules = [await self._store.schedules.get(self._namespace, name) for name in sorted(names)]
         return frozenset(row.name for row in schedules if row and row.definition and row.definition.shadow)
 
@@ -199,13 +198,13 @@ class ClientBase:
     async def _task_settings(self, targets: Iterable[Target]) -> dict[str, Settings]:
         """Settings by task, without tasks that neither this process nor a live worker has."""
         names = {target.name for target in targets if target.kind == "task"}
-        found = {name: self._settings[name] for name in names if name in self._settings}
-        if len(found) < len(names):
+        settings = {name: self._settings[name] for name in names if name in self._settings}
+        if len(settings) < len(names):
             workers = await self._store.workers.list(self._namespace)
-            for name in names - found.keys():
+            for name in names - settings.keys():
                 if (published := find_published(workers, name)) is not None:
-                    found[name] = read_settings(published)
-        return found
+                    settings[name] = read_settings(published)
+        return settings
 
 
 def page_size(limit: int) -> int:

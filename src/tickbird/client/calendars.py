@@ -85,7 +85,7 @@ class Calendars(ClientBase):
     ) -> CalendarReport:
         """Store a calendar and update every schedule that names it; returns which of their ticks change.
 
-        With `revision` only if it is still at that one, with 0 only if there is none.
+        With `revision`, only if that is the current one; with 0, only if the calendar does not exist.
         """
         report = await self.preview(name, definition, horizon=horizon)
         calendar = report.calendar

@@ -144,7 +144,6 @@ class FileService(ClientBase):
         return frozenset(parts)
 
     async def _as_declared(self, schedule: Schedule) -> Definition | None:
-        """The definition without the overrides of operators; None if it cannot be read."""
         definition = schedule.definition
         if schedule.field_overrides:
             declared = await self._declared(schedule)

@@ -64,8 +64,8 @@ class Files(ClientBase):
     ) -> FilePlan:
         """Create, change and delete schedules as a document says, in one transaction; returns the applied plan.
 
-        With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
-        become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
+        `prune` deletes the app's schedules that are not in the document. `adopt` gives the app the schedules that a
+        person created. `dry_run` changes nothing, and the plan has the errors and conflicts.
         """
         from tickbird.files.document import read_document
 
@@ -117,7 +117,7 @@ class Files(ClientBase):
         prune: Prune = False,
         adopt: Adopt = False,
     ) -> FilePlan:
-        """List what applying a document would change, and its errors and conflicts; this changes nothing."""
+        """List the changes, errors and conflicts of applying a document; this changes nothing."""
         return await self.apply(document, actor=actor, prune=prune, dry_run=True, adopt=adopt)
 
     @viewer.get(
@@ -139,9 +139,8 @@ class Files(ClientBase):
     ) -> Document:
         """Export the stored schedules of an app as a document; applying it to this store changes nothing.
 
-        What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
-        With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and
-        with all calendars.
+        It has neither the overrides of operators nor calendars that no schedule names. With `everything`, for another
+        store, it has the schedules of all owners, with owners, pauses and overrides, and all calendars.
         """
         from tickbird.files.document import DEFAULT_APP
         from tickbird.files.export import choose_app, exported_states

@@ -270,7 +270,6 @@ class Forecasts(ClientBase):
         )
 
     async def _unstated(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The settings of the task that a definition names."""
         target = given.get("target")
         if not isinstance(target, Target):
             return {}

@@ -50,7 +50,7 @@ class Queues(ClientBase):
 
     @editor.put("set_rate", "/queues/{queue}/rate", "Set the rate of a queue", **_RESPONSE)
     async def set_rate(self, queue: QueueName, rate: Rate, *, actor: str) -> QueueStatus:
-        """Limit how many runs of a queue may start in a length of time; runs that have already started count."""
+        """Limit how many runs of a queue may start within a period; runs that have already started count."""
         check_new_name(queue, "queue")
         return await self._set(queue, rate if isinstance(rate, RateLimit) else read_rate(rate), actor)
 

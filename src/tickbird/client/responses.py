@@ -12,7 +12,6 @@ from tickbird.wire.operations import Extra
 
 
 async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any]) -> list[str]:
-    """A warning if no live worker serves the target of a schedule."""
     definition = schedule.definition
     if definition is None or schedule.state not in ("active", "paused"):
         return []
@@ -21,7 +20,6 @@ async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any
 
 
 async def run_warnings(client: Any, run: RunRecord, _: Mapping[str, Any]) -> list[str]:
-    """A warning if a run has to wait."""
     if run.status == "waiting":
         if run.schedule is not None:
             return [f"run {run.id} waits until the active run of {run.schedule} is final"]

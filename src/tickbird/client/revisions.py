@@ -70,7 +70,7 @@ class Revisions(ClientBase):
     ) -> Schedule:
         """Create a new revision with the definition of an earlier one; 409 if the definitions are equal.
 
-        On a schedule from code, what differs from the code is set over it and stays so through deploys.
+        On a schedule from code, fields that differ from the code become overrides, which survive deploys.
         """
         schedule = await self._get(name)
         old = (await self._revision(schedule, to)).definition

@@ -209,7 +209,7 @@ class Runs(ClientBase):
 
     @_part("queue_position")
     async def queue_position(self, run_id: RunId) -> QueuePosition | None:
-        """What delays a queued run in its queue: a rate, or runs that may overtake it; None if nothing does."""
+        """The rate limit or the runs that delay a queued run in its queue, or None."""
         return await self._find_position((await self.get(run_id)).id)
 
     @_part("waiting_for")

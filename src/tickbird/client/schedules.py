@@ -179,7 +179,7 @@ class Schedules(Bulk):
         revision: int | None = None,
         granted: Role | None = None,
     ) -> Schedule:
-        """Change only the stated fields; null resets a field to what code or the task declares, or to its default."""
+        """Change only the stated fields; null resets a field to the value of code or the task, or to its default."""
         fields, back = read_changes(definition)
         check_fields(none)
         fields |= dict.fromkeys(none)
@@ -253,8 +253,8 @@ class Schedules(Bulk):
     ) -> PutResult:
         """Create a schedule or replace its definition; settings that are left out are the task's.
 
-        Other fields get their defaults. A field of a schedule from code goes back to what code declares. With
-        `revision` only if it is still at that one, with 0 only if there is none.
+        Other fields get their defaults. A field of a schedule from code gets the value of the code. With
+        `revision`, only if that is the current one; with 0, only if the schedule does not exist.
         """
         fields, left_out = read_definition(definition, none)
         await self._check_role(name, fields["target"], granted)

@@ -1,7 +1,7 @@
-"""Values as JSON and back, driven by dataclasses and their type hints.
+"""Encode values as JSON and decode them, by dataclasses and their type hints.
 
-A dataclass is a JSON object with a key per field. A value whose object differs from its fields declares that with
-`shape`; a value that is no object, such as a rate, with `adapt`. JSON Schema comes from the same hints (`schema.py`).
+A dataclass is a JSON object with a key per field. `shape` declares an object that differs from the fields. `adapt`
+declares a value that is not an object, such as a rate. JSON Schema comes from the same hints (`schema.py`).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ T = TypeVar("T")
 Document = Mapping[str, Any]
 # None: the value is JSON already.
 Convert = Callable[[Any], Any] | None
-# An instant that the domain keeps as whole seconds since the epoch.
+# An instant that the domain stores as whole seconds since the epoch.
 EpochSecond = Annotated[int, "instant"]
-# An instant that is an object of its own: {"at": …}.
+# An instant in an object: {"at": …}.
 Ping = Annotated[datetime, "ping"]
 _LISTS: Final = (list, tuple, AbstractSequence, AbstractCollection, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One key of an object: its attribute or the function that computes it, and the type."""
+    """A key of an object, with its attribute or the function that computes it."""
 
     key: str
     attribute: str
@@ -44,37 +44,33 @@ class Shape:
     """How the object of a dataclass differs from its fields."""
 
     members: tuple[Member, ...]
-    # Makes the value from its decoded members; None: the constructor does, with `hidden` for fields that are not sent.
+    # Builds the value from its decoded members (default: the constructor, with `hidden` for fields that are not sent).
     build: Callable[[dict[str, Any]], Any] | None
     hidden: Mapping[str, Any]
-    # Sentences about keys, for the description of the API.
+    # Descriptions of keys in OpenAPI.
     about: Mapping[str, str]
-    # No other keys: so are objects that only requests hold.
+    # Refuses other keys, as objects of requests do.
     closed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A type that is no object: how it is written and read, and its JSON Schema."""
+    """The encoder, decoder and JSON Schema of a type that is not an object."""
 
     encode: Convert
     decode: Convert
-    # A schema, or a function that makes one with the schemas of other types.
+    # A schema, or a function that builds one from the schemas of other types.
     schema: Mapping[str, Any] | Callable[[Callable[[Any], dict[str, Any]]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A tuple as an object: the key and the type of each item."""
-
     members: tuple[tuple[str, Any], ...]
     optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Objects:
-    """A list of tuples as a list of objects."""
-
     members: tuple[tuple[str, Any], ...]
     # The type of the list in Python.
     make: type = list
@@ -96,16 +92,16 @@ def shape(
 ) -> None:
     """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property or dotted.
 
-    `*` stands for all fields, and is the default. `hints` are the types of keys whose annotation is not precise enough.
-    `computed` keys come from a function, with their types. `hidden` fields are not sent, and have these values when the
-    object is read. `build` makes the value from its decoded members, if the constructor cannot.
+    `*` means all fields (default). `hints` are the types of keys whose annotation is not precise enough.
+    `computed` keys have a type and a function. `hidden` fields are not sent, and have these values when the object is
+    decoded. `build` builds the value from its decoded members, if the constructor cannot.
     """
 
     def make() -> Shape:
         names = [field.name for field in fields(kind) if field.name not in (hidden or {})]  # type: ignore[arg-type]
-        own = [f"{wire_name(name)}={name}" for name in names]
-        stated = [one for key in keys or ("*",) for one in (own if key == "*" else [key])]
-        pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in stated]
+        all_fields = [f"{wire_name(name)}={name}" for name in names]
+        declared = [key for name in keys or ("*",) for key in (all_fields if name == "*" else [name])]
+        pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in declared]
         members = [Member(key, name, (hints or {}).get(key) or _attribute_hint(kind, name)) for key, name in pairs]
         members += [Member(key, key, hint, compute) for key, (hint, compute) in (computed or {}).items()]
         return Shape(tuple(members), build, hidden or {}, about or {}, closed)
@@ -114,7 +110,7 @@ def shape(
 
 
 def wire_name(name: str) -> str:
-    """The key of a field: `from_` is `from`."""
+    """Return the key of a field: `from_` is `from`."""
     return name.rstrip("_")
 
 
@@ -124,18 +120,16 @@ def adapt(
     decode: Convert,
     schema: Mapping[str, Any] | Callable[[Callable[[Any], dict[str, Any]]], dict[str, Any]],
 ) -> None:
-    """Declare how a type that is no object of its fields is written and read."""
     _ADAPTERS[kind] = Adapter(encode, decode, schema)
 
 
 @cache
 def _load_shapes() -> None:
-    # Imported for the first value and not earlier, because the declarations import most of the domain.
+    # Imported with the first value, because the declarations import most of the domain.
     import tickbird.wire.shapes  # noqa: F401
 
 
 def adapter_of(hint: Any) -> Adapter | None:
-    """The adapter that was declared for a type."""
     _load_shapes()
     try:
         return _ADAPTERS.get(hint)
@@ -145,7 +139,7 @@ def adapter_of(hint: Any) -> Adapter | None:
 
 @cache
 def shape_of(kind: type) -> Shape:
-    """The shape that was declared for a dataclass, or that of its fields."""
+    """Return the declared shape of a dataclass (default: its fields)."""
     _load_shapes()
     if kind not in _SHAPES:
         shape(kind)
@@ -153,7 +147,7 @@ def shape_of(kind: type) -> Shape:
 
 
 def encode(value: Any) -> Any:
-    """A value as JSON, by its own type."""
+    """Encode a value by its own type."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, Mapping):
@@ -166,16 +160,15 @@ def encode(value: Any) -> Any:
 
 
 def decode(hint: type[T], document: Any) -> T:
-    """The value of a document that `encode` wrote; KeyError, TypeError or ValueError if it cannot be read."""
-    known: Any = hint
-    convert = decoder(known)
+    """Decode a document of `encode`; KeyError, TypeError or ValueError if it is invalid."""
+    kind: Any = hint
+    convert = decoder(kind)
     value: T = document if convert is None else convert(document)
     return value
 
 
 @cache
 def encoder(hint: Any) -> Convert:
-    """The function that writes values of a type as JSON."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.encode
     if isinstance(hint, Object):
@@ -212,14 +205,14 @@ def _object_encoder(kind: type) -> Convert:
     members = shape_of(kind).members
     plain = [member for member in members if member.compute is None]
     keys, names = [member.key for member in plain], [member.attribute for member in plain]
-    # Read in one call: a run has forty fields.
+    # One call reads all attributes: a run has forty.
     read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names) if len(names) > 1 else lambda v: (getattr(v, names[0]),)
     computed = [(member.key, member.compute) for member in members if member.compute is not None]
     converted: list[tuple[str, Callable[[Any], Any]]] | None = None
 
     def convert(value: Any) -> dict[str, Any]:
         nonlocal converted
-        if converted is None:  # at the first value, so that a type can name itself
+        if converted is None:  # with the first value, because a type may contain itself
             writers = [(member.key, encoder(_stated(member.hint))) for member in members]
             converted = [(key, write) for key, write in writers if write is not None]
         document = dict(zip(keys, read(value), strict=True))
@@ -234,7 +227,7 @@ def _object_encoder(kind: type) -> Convert:
 
 
 def _tuple_encoder(hint: Object) -> Convert:
-    writes = [(key, encoder(one)) for key, one in hint.members]
+    writes = [(key, encoder(member)) for key, member in hint.members]
 
     def convert(row: Any) -> dict[str, Any]:
         return {key: _converted(write, value) for (key, write), value in zip(writes, row, strict=True)}
@@ -264,11 +257,11 @@ def _union_encoder(inner: tuple[Any, ...]) -> Convert:
 
 @cache
 def decoder(hint: Any) -> Convert:
-    """The function that reads JSON of `encoder`; unknown keys are ignored, because a newer version may add some."""
+    """Return the inverse of `encoder`; it ignores unknown keys, because a newer version may send some."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.decode
     if isinstance(hint, Object):
-        reads = [(key, decoder(one)) for key, one in hint.members]
+        reads = [(key, decoder(member)) for key, member in hint.members]
         return lambda row: tuple(_converted(read, row[key]) for key, read in reads)
     if isinstance(hint, Objects):
         return _list_of(decoder(Object(hint.members)), hint.make)
@@ -306,7 +299,7 @@ def _object_decoder(kind: type) -> Convert:
         values: dict[str, Any] = {}
         for member in decoded:
             if member.key not in document and (declared.build or member.attribute in optional):
-                continue  # an older version does not send it
+                continue  # An older version does not send it.
             values[member.attribute] = _converted(decoder(_stated(member.hint)), document[member.key])
         return declared.build(values) if declared.build else kind(**declared.hidden, **values)
 
@@ -314,7 +307,7 @@ def _object_decoder(kind: type) -> Convert:
 
 
 def _stated(hint: Any) -> Any:
-    """A type without None, because callers check for None first."""
+    """Remove None from a type; callers check for None first."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType) and type(None) in inner and adapter_of(hint) is None:
         stated = tuple(part for part in inner if part is not type(None))
@@ -323,7 +316,7 @@ def _stated(hint: Any) -> Any:
 
 
 def _attribute_hint(kind: Any, name: str) -> Any:
-    """The type of a field or property; `a.b` is `b` of the type of `a`."""
+    """Return the type of a field or property; `a.b` is `b` of the type of `a`."""
     first, _, rest = name.partition(".")
     hints = get_type_hints(kind, include_extras=True)
     if first not in hints:

@@ -29,7 +29,7 @@ from tickbird.wire.parameters import Meta
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
 Location = Literal["path", "query", "header", "body"]
-# Computes another key of the response, from the client, the value and the arguments.
+# Computes an additional key of the response from the client, the value and the arguments.
 Extra = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
 SPECIAL: Final = frozenset(
@@ -48,7 +48,7 @@ _PATH_KEY: Final = re.compile(r"\{([a-z_]+)(?::path)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter that is sent: its name in Python, and its key and place in the request."""
+    """A parameter of a request: its name in Python, and its key and location in the request."""
 
     name: str
     key: str
@@ -63,10 +63,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ResponseValue:
-    """A response that holds more than the method returns, such as a run instead of its id.
-
-    `load` makes it from the result, `pick` reads the result from it.
-    """
+    """A response with more than the result of the method: `load` reads it by the result, `pick` is the inverse."""
 
     hint: Any
     load: Callable[[Any, Any], Awaitable[Any]]
@@ -98,11 +95,11 @@ class Operation:
     # The revision of the value, and whether it was created by this call (201).
     etag: Callable[[Any], int] | None = None
     created: Callable[[Any], bool] | None = None
-    # Seconds that the operation may take, beyond the usual.
+    # Seconds beyond the usual timeout.
     timeout: int = 0
-    # False: the response to an Idempotency-Key is not stored, because it holds a secret or the key is the run's own.
+    # False: the response to an Idempotency-Key is not stored, because it has a secret or the run stores the key.
     stored: bool = True
-    # The argument with the id of a token or session that is refused from then on.
+    # The argument with the id of a token or session that the server removes from its cache.
     revokes: str | None = None
     # False: the method shares the route of another one.
     routed: bool = True
@@ -115,7 +112,7 @@ class Operation:
     # Defaults of the API that differ from the method's, and parameters that have none in the API.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    # A server answers one such request at a time.
+    # The server executes one such request at a time.
     exclusive: bool = False
     # Names in annotations that are imported only when they are used.
     types: Callable[[], Mapping[str, Any]] | None = None
@@ -144,7 +141,7 @@ class Operation:
 
     @cached_property
     def result(self) -> Any:
-        """The type of the result; of a list, that of its items."""
+        """The type of the result; for a list, the type of its items."""
         hint = self.hints["return"] if self.response is None else self.response.hint
         return get_args(hint)[0] if self.is_list else hint
 
@@ -160,7 +157,6 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters that are sent, in the order of the signature."""
         in_path = set(_PATH_KEY.findall(self.path))
         other: Location = "query" if self.method in ("GET", "DELETE") else "body"
         sent = []
@@ -203,7 +199,7 @@ class Operation:
         return tuple(self.signature.parameters)[1:]
 
     def check_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Raise InvalidError for an argument of the wrong type or outside of its limits, as both clients do."""
+        """Raise InvalidError for an argument of a wrong type or outside of its limits."""
         checks = self._checks
         for name, value in zip(self._positional, args, strict=False):
             if (check := checks.get(name)) is not None:
@@ -213,7 +209,6 @@ class Operation:
                 check(value, name)
 
     def checked(self, function: F) -> F:
-        """The method of a client, with its arguments checked first."""
 
         @wraps(function)
         async def call(client: Any, *args: Any, **kwargs: Any) -> Any:
@@ -257,6 +252,5 @@ token_admin = RoleOperations("admin", "caller")
 
 
 def operations_of(noun: type) -> dict[str, Operation]:
-    """The operations of a class by method name."""
     public = ((name, getattr(getattr(noun, name), "operation", None)) for name in dir(noun) if not name.startswith("_"))
     return {name: declared for name, declared in public if isinstance(declared, Operation)}

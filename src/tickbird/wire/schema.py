@@ -36,11 +36,11 @@ class Components:
         self._kinds: dict[str, type] = {}
 
     def schema(self, hint: Any) -> Schema:
-        """The schema of a type; of a dataclass, a reference."""
+        """Return the schema of a type; for a dataclass, a reference."""
         if (adapter := adapter_of(hint)) is not None:
             return adapter.schema(self.schema) if callable(adapter.schema) else dict(adapter.schema)
         if isinstance(hint, Object | Objects):
-            properties = {key: self.schema(one) for key, one in hint.members}
+            properties = {key: self.schema(member) for key, member in hint.members}
             schema = object_schema(properties, properties)
             if isinstance(hint, Objects):
                 return {"type": "array", "items": schema}
@@ -56,7 +56,7 @@ class Components:
         if origin is Literal:
             return {"type": "string", "enum": list(inner)}
         if origin in (Union, types.UnionType):
-            return {"anyOf": [self.schema(one) for one in inner]}
+            return {"anyOf": [self.schema(part) for part in inner]}
         if origin in (list, tuple, AbstractSequence, AbstractCollection, frozenset):
             return {"type": "array", "items": self.schema(inner[0])}
         if origin in (dict, Mapping):
@@ -88,7 +88,7 @@ def object_schema(
     description: str | None = None,
     closed: bool = False,
 ) -> Schema:
-    """An object; a closed one has no other keys."""
+    """Return the schema of an object; a closed one refuses other keys."""
     schema: Schema = {"type": "object", "properties": dict(properties)}
     if names := list(required):
         schema["required"] = names

@@ -1,4 +1,4 @@
-"""Values whose JSON differs from their fields: every rename, omission and addition of the wire format."""
+"""Types whose JSON differs from their fields: renamed, omitted and added keys."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ adapt(RateLimit, str, read_rate, {"type": "string"})
 shape(ConcurrencyLimit, about={"is_explicit": "Set by an operator; otherwise it is the default."})
 shape(QueueStatus, "queue=name", "rate", "next_at", "waiting", "queued", "running", "workers")
 
-# Tokens and sessions. The digests of their secrets never leave the store.
+# Tokens and sessions, without the digests of their secrets.
 _ACCESS = {"digest": ""}
 shape(TokenRecord, hidden=_ACCESS, about={"namespaces": "null: all of them."})
 shape(SessionRecord, hidden=_ACCESS)
@@ -129,7 +129,7 @@ shape(
 )
 shape(Progress, hidden=_RUN)
 
-# Schedules. The stored definition is sent; one that this version cannot read has the value None.
+# Schedules. The stored definition is sent; `definition` is None if this version cannot read it.
 shape(PauseState, hints={"until": EpochSecond | None})
 shape(OverrideRecord, "tick=scheduled_for", *(name for name in _names(OverrideRecord) if name != "scheduled_for"))
 
@@ -144,14 +144,14 @@ def _schedule(members: Members) -> Schedule:
     until, by, note = members["pending_skip"] or (None, None, "")
     early = [TickOverride(to_seconds(tick), decided_early=True) for tick in members["early_ticks"]]
     overrides = [*map(_tick_override, members["tick_overrides"]), *early]
-    known = {name: members[name] for name in _SCHEDULE_FIELDS if name in members}
+    stored = {name: members[name] for name in _SCHEDULE_FIELDS if name in members}
     described = members["trigger_description"]
-    definition = None if described is None else _definition(known["definition_json"])
+    definition = None if described is None else _definition(stored["definition_json"])
     reading = None
     if described is not None and definition is None:
         reading = ServerReading(described, members["zone"], members["kind"], members["burst_allowed"])
     return Schedule(
-        **known,
+        **stored,
         definition=definition,
         reading=reading,
         cursor=Cursor(
@@ -205,7 +205,7 @@ _COMPUTED: Final[dict[str, tuple[Any, Any]]] = {
 }
 _ABOUT: Final = {
     "trigger_description": "null if the definition cannot be read.",
-    "field_overrides": "Fields that an operator set over what code declares.",
+    "field_overrides": "Fields whose value in code an operator has overridden.",
     "early_ticks": "Upcoming ticks that were decided before the trigger changed.",
     "fingerprint": "Hash of the definition that code declares.",
 }
@@ -214,9 +214,9 @@ shape(Schedule, *_SCHEDULE, hints=_SCHEDULE_HINTS, computed=_COMPUTED, build=_sc
 
 def _summary(members: Members) -> ScheduleSummary:
     own = ("last_run", "failure_streak", "held", "last_run_at", "problems")
-    known = {name: members.pop(name) for name in own if name in members}
+    stated = {name: members.pop(name) for name in own if name in members}
     schedule = {name.removeprefix("schedule."): value for name, value in members.items()}
-    return ScheduleSummary(schedule=_schedule(schedule), **known)
+    return ScheduleSummary(schedule=_schedule(schedule), **stated)
 
 
 def _of_schedule(compute: Any) -> Any:
@@ -312,8 +312,8 @@ def _preview(members: Members) -> Preview:
     definition = members["definition"]
     local = zone_info(definition.trigger.tz)
     ticks = [replace(tick, local=tick.local.astimezone(local)) for tick in members["ticks"]]
-    known = {name: members[name] for name in ("definition", "after", "warnings", "load")}
-    return Preview(**known, ticks=ticks)
+    stated = {name: members[name] for name in ("definition", "after", "warnings", "load")}
+    return Preview(**stated, ticks=ticks)
 
 
 shape(Preview, "trigger_description", "zone", "*", build=_preview)
@@ -353,7 +353,7 @@ shape(
         "busiest_minutes": Objects((("at", EpochSecond), ("ticks", int))),
     },
     computed={
-        "peak": (Object((("busy", int), ("at", EpochSecond))), lambda one: (one.peak, one.peak_at)),
+        "peak": (Object((("busy", int), ("at", EpochSecond))), lambda forecast: (forecast.peak, forecast.peak_at)),
         "max_queued": (Object((("runs", int), ("at", EpochSecond))), lambda one: (one.max_queued, one.max_queued_at)),
         "lateness": (
             _LATENESS,
@@ -364,7 +364,7 @@ shape(
 )
 shape(ForecastComparison, "baseline", "what_if=changed")
 
-# Documents of schedules, and the plans to apply them; their commands stay on the server.
+# Documents of schedules, and the plans to apply them, without their commands.
 adapt(FileDocument, to_plain, read_document, {"type": "object"})
 shape(TickChanges, hints={"moving": _MOVES})
 shape(

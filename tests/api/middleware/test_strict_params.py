@@ -23,8 +23,8 @@ FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
         ("GET", "runs?stauts=failed", "stauts", "stauts: is not a parameter of this path. Did you mean status?"),
         ("DELETE", "schedules/digest?cancel_run=true", "cancel_run", "Did you mean cancel_runs?"),
         ("GET", "runs?namespce=b", "namespce", "Did you mean namespace?"),
-        ("GET", "now?xyz=1", "xyz", "It takes namespace."),
-        ("GET", "tokens?xyz=1", "xyz", "It takes after, limit, live, namespace."),
+        ("GET", "now?xyz=1", "xyz", "Valid parameters: namespace."),
+        ("GET", "tokens?xyz=1", "xyz", "Valid parameters: after, limit, live, namespace."),
         ("GET", "activity/stream?kinds=planned", "kinds", "Did you mean kind?"),
         ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once. Give it once."),
         ("GET", "runs?namespace=default&namespace=default", "namespace", "is given more than once"),
@@ -145,7 +145,7 @@ async def test_fields_are_unset_without_a_definition(memory: Api) -> None:
 async def test_an_instant_at_the_end_of_the_calendar(memory: Api) -> None:
     await memory.create("digest")
     answer = await memory.ask("POST", "/api/v1/schedules/digest/pause", json={"until": "9999-12-31T23:59:59Z"})
-    assert "choose an instant from 0001-01-03 to 9999-12-29." in refused(answer, 422, "invalid")
+    assert "Choose an instant from 0001-01-03 to 9999-12-29." in refused(answer, 422, "invalid")
     for at in ("0001-01-03T00:00:00Z", "9999-12-29T23:59:59Z"):
         read_instant(at, "until")
 

@@ -10,8 +10,9 @@ import pytest
 
 from conformance.steps import T0
 from tests.api.conftest import Api, refused
-from tickbird.api.routes.metrics import MEDIA_TYPE, READ_INTERVAL, MetricsCache, exposed
+from tickbird.api.routes.metrics import MEDIA_TYPE, READ_INTERVAL, MetricsCache
 from tickbird.domain.doctor.metrics import NamespaceMetrics
+from tickbird.domain.doctor.prometheus import write_gauges
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 
@@ -71,7 +72,7 @@ def test_ages_and_odd_names() -> None:
     measures = NamespaceMetrics(
         T0, {"active": 1_234_567}, queued_since=T0 - timedelta(seconds=90.5), due_since=T0 + timedelta(1)
     )
-    found = values(exposed('a"b\\c\nd', measures))
+    found = values(write_gauges('a"b\\c\nd', measures))
     label = 'namespace="a\\"b\\\\c\\nd"'
     assert found[f"tickbird_queued_age_seconds{{{label}}}"] == 90.5
     assert found[f"tickbird_planning_lag_seconds{{{label}}}"] == 0

@@ -26,7 +26,7 @@ from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.wire.operations import Scope
 
 R = TypeVar("R", bound=TokenRecord | SessionRecord)
-# A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
+# A look-up is cached for this long. A revoked token or a closed session is refused afterwards.
 TTL_SECONDS: Final = 1.0
 _MAX_CACHED: Final = 10_000
 # The tokens of all open streams are checked every second in one query; one such check may be late.
@@ -84,7 +84,7 @@ class _Credentials(Generic[R]):
         self.cache = SingleFlightCache[str, R | None](from_start(TTL_SECONDS), max_entries=_MAX_CACHED, clock=clock)
 
     def is_cached(self, text: str) -> bool:
-        """Can `check` return without a query? That is also so for a text that cannot be a credential."""
+        """Can `check` return without a query? Malformed texts need none."""
         parsed = self._parse(text)
         return parsed is None or self.cache.is_ready_or_loading(parsed[0])
 
@@ -109,10 +109,10 @@ class Authority:
         self._touches: set[asyncio.Task[None]] = set()
 
     def check(self, scope: MutableMapping[str, Any]) -> None:
-        """Refuse a request before its token is read; here, none."""
+        """Refuse a request before its token is read; a subclass may."""
 
     def remembers(self, authorization: str | None) -> bool:
-        """Is no query needed for this header?"""
+        """Can `caller` return without a query?"""
         return self._tokens.is_cached(_bearer(authorization))
 
     async def caller(self, authorization: str | None) -> Caller:
@@ -124,7 +124,7 @@ class Authority:
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
-        """Is no query needed for this cookie?"""
+        """Can `session` return without a query?"""
         return self._sessions.is_cached(text or "")
 
     async def session(self, text: str | None) -> Caller:
@@ -136,7 +136,6 @@ class Authority:
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
-        """Close the session of a caller who logs out."""
         if caller.session_id:
             await self._client.sessions.close(caller.session_id, actor=caller.actor)
             self.forget(caller.session_id)
@@ -171,7 +170,6 @@ class Authority:
         self._sessions.cache.drop_values(lambda session: session is not None and key in (session.id, session.token_id))
 
     async def settle(self) -> None:
-        """Wait for pending writes."""
         await asyncio.gather(*self._touches)
 
 
@@ -265,12 +263,10 @@ AnyViewer = Annotated[Caller, Depends(admission("viewer", "caller"))]
 
 
 def admission_of(route: Any) -> Callable[[Request], Awaitable[Any]] | None:
-    """The dependency that checks the role of a route; None if it has none."""
     return next((role.call for role in route.dependant.dependencies if role.call in _ROLES), None)
 
 
 def role_of(route: Any) -> Role | None:
-    """The role that a route requires; None if it requires none."""
     admit = admission_of(route)
     return None if admit is None else _ROLES[admit]
 

@@ -28,7 +28,7 @@ class LocalAuthority(Authority):
         """Refuse requests to another host, or from a page of another site."""
         host = _header(scope, b"host")
         if not _is_local(host):
-            # DNS rebinding: the name of another site may resolve to this machine, and its pages could read all.
+            # DNS rebinding: the name of another site may resolve to this machine, and its pages could read all data.
             raise Problem(
                 403,
                 "foreign-host",

@@ -71,7 +71,7 @@ class RequestLimits:
 
 
 class ClientDisconnected(Exception):
-    """The client has left."""
+    """The client has closed the connection."""
 
 
 class RequestGuard:

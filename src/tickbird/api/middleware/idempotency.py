@@ -60,19 +60,19 @@ class IdempotencyMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         keys = [value for name, value in scope.get("headers", ()) if name == b"idempotency-key"]
-        place = self._scope(scope) if keys and scope["type"] == "http" and scope["method"] == "POST" else None
-        if place is None:
+        location = self._scope(scope) if keys and scope["type"] == "http" and scope["method"] == "POST" else None
+        if location is None:
             await self._app(scope, receive, send)
             return
-        key = f"{place[1].token_id}:{_key(b', '.join(keys))}"
+        key = f"{location[1].token_id}:{_key(b', '.join(keys))}"
         message = await receive()
         body = message.get("body", b"")
         request = await run_if_large(len(body), _digest, scope, body)
-        known = await self._client.store.http_responses.begin(place[0], key, request)
-        if known is not None:
-            await _send_again(known, request, send)
+        stored = await self._client.store.http_responses.begin(location[0], key, request)
+        if stored is not None:
+            await _send_again(stored, request, send)
             return
-        await self._respond(place[0], key, request, scope, _replay(message, receive), send)
+        await self._respond(location[0], key, request, scope, _replay(message, receive), send)
 
     async def _respond(
         self, namespace: str, key: str, request: str, scope: Scope, receive: Receive, send: Send
@@ -135,8 +135,8 @@ class _ResponseBuffer:
         return StoredResponse(request, start["status"], headers, body.decode())
 
 
-async def _send_again(known: StoredResponse, request: str, send: Send) -> None:
-    if known.request_digest != request:
+async def _send_again(stored: StoredResponse, request: str, send: Send) -> None:
+    if stored.request_digest != request:
         raise Problem(
             409,
             "conflict",
@@ -144,7 +144,7 @@ async def _send_again(known: StoredResponse, request: str, send: Send) -> None:
             field=HEADER,
             hint="Use a different key for each request.",
         )
-    if known.status is None:
+    if stored.status is None:
         raise Problem(
             409,
             "in-progress",
@@ -153,11 +153,11 @@ async def _send_again(known: StoredResponse, request: str, send: Send) -> None:
             hint="Try again in a moment, with the same key.",
             headers={"Retry-After": "2"},
         )
-    body = known.body.encode()
-    headers = [(name.encode(), value.encode("latin-1")) for name, value in known.headers.items()]
+    body = stored.body.encode()
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in stored.headers.items()]
     headers += [(b"content-length", str(len(body)).encode())] if body else []
     headers += [(b"idempotency-replayed", b"true")]
-    await send({"type": "http.response.start", "status": known.status, "headers": headers})
+    await send({"type": "http.response.start", "status": stored.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -169,7 +169,7 @@ def _key(value: bytes) -> str:
 
 
 def _digest(scope: Scope, body: bytes) -> str:
-    """The same for equal requests, regardless of formatting."""
+    """Return the same digest for equal requests, regardless of their formatting."""
     try:
         sent = json.dumps(json.loads(body), sort_keys=True) if body else ""
     except (ValueError, RecursionError):

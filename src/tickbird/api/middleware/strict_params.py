@@ -32,21 +32,21 @@ _NO_PARAMETERS: Final = RouteParameters()
 
 
 async def reject_unknown_params(request: Request) -> None:
-    """Refuse parameters that the route would ignore, because the client relies on them."""
-    known: RouteParameters = getattr(request.scope["route"], "parameters", _NO_PARAMETERS)
+    """Refuse parameters that the route would ignore."""
+    valid: RouteParameters = getattr(request.scope["route"], "parameters", _NO_PARAMETERS)
     seen: set[str] = set()
     for name, _ in request.query_params.multi_items():
-        if name not in known.query and name != _NAMESPACE:
-            names = sorted({*known.query, _NAMESPACE})
+        if name not in valid.query and name != _NAMESPACE:
+            names = sorted({*valid.query, _NAMESPACE})
             close = get_close_matches(name, names, 1)
-            hint = f"Did you mean {close[0]}?" if close else f"It takes {', '.join(names)}."
+            hint = f"Did you mean {close[0]}?" if close else f"Valid parameters: {', '.join(names)}."
             raise _wrong(name, "is not a parameter of this path.", hint)
-        if name in seen and name not in known.lists:
+        if name in seen and name not in valid.lists:
             raise _wrong(name, "is given more than once.", "Give it once.")
         seen.add(name)
     if request.method not in ("GET", "HEAD"):
         for name in _PRECONDITION_HEADERS:
-            if name in request.headers and name.lower() not in known.headers:
+            if name in request.headers and name.lower() not in valid.headers:
                 why = f"{name}: this request does not take a precondition."
                 raise Problem(400, "bad-tag", why, field=name, hint="Leave it out.")
 

@@ -17,7 +17,6 @@ _RESPONSE_SECONDS: Final = 10
 
 
 def extend_timeout(request: Request, seconds: float) -> None:
-    """Give the operation of this request more seconds."""
     timeout: asyncio.Timeout = request.scope["state"]["timeout"]
     timeout.reschedule(asyncio.get_running_loop().time() + seconds + _RESPONSE_SECONDS)
 

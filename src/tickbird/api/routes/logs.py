@@ -9,10 +9,11 @@ from fastapi import Request
 from tickbird.api.auth.auth import Access
 from tickbird.api.json_response import json_response
 from tickbird.api.request_arguments import LIMIT
-from tickbird.api.streams.log_feed import LOG_POSITION, LogFeeds, format_position, parse_position
+from tickbird.api.streams.log_feed import LogFeeds
 from tickbird.api.streams.sse import MEDIA_TYPE as EVENTS
 from tickbird.api.streams.sse import SseConnections, wants_events
 from tickbird.client.parameters import RunId
+from tickbird.domain.runs.log_positions import LOG_POSITION, format_position, parse_position
 from tickbird.domain.runs.run import Status
 from tickbird.wire.codec import encode
 from tickbird.wire.operations import viewer

@@ -93,7 +93,6 @@ class ActivityFeed:
         self._wanted = asyncio.Event()
 
     async def check(self) -> None:
-        """Raise if the store has no activity."""
         await self._client.store.activity.watermark()
 
     async def follow(self, follower: Subscriber, after: ActivityCursor | None) -> Events:

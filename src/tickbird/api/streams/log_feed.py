@@ -4,55 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from tickbird.api.problems import Problem
 from tickbird.api.streams.sse import Events, event
 from tickbird.client import StoreClient
 from tickbird.domain.errors import NotFoundError, TickbirdError
+from tickbird.domain.runs.log_positions import LogPosition, format_position, position_of
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import FINAL, Status
 from tickbird.wire.codec import encode
 
 log = logging.getLogger("tickbird.api")
-# The attempt and the number of a line.
-LogPosition = tuple[int, int]
-START: Final[LogPosition] = (0, 0)
 _PAGE: Final = 500
-# The number of buffered lines; a subscriber that is further behind reads from the store.
+# The number of buffered lines; a subscriber that needs older lines reads the store.
 _BUFFER: Final = 2_000
 # Seconds between two polls: of a run that logs, and the maximum for a quiet one.
 _MIN_PAUSE, _MAX_PAUSE = 0.5, 2.0
-LOG_POSITION: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9}))?$"
-
-
-def position_of(line: LogLine) -> LogPosition:
-    return line.attempt, line.number
-
-
-def format_position(line: LogLine) -> str:
-    """The position in text: line 17 of attempt 2 is `2.17`."""
-    return f"{line.attempt}.{line.number}"
-
-
-def parse_position(text: str | None, field: str) -> LogPosition:
-    """Parse a position (default: the start)."""
-    if text is None:
-        return START
-    match = re.fullmatch(LOG_POSITION, text)
-    if match is None:
-        raise Problem(
-            400,
-            "bad-page",
-            f"{field}: {text[:60]!r} is not a position in a log.",
-            field=field,
-            hint="Send the attempt and the number of the last line, such as 1.17, or leave it out.",
-        )
-    return int(match[1]), int(match[2] or 0)
 
 
 class LogFeeds:

@@ -20,7 +20,6 @@ class HttpClient(HttpBase, Client):
     """
 
     def in_namespace(self, namespace: str) -> HttpClient:
-        """Create a client of the same server in another namespace."""
         if namespace != self._namespace:
             return HttpClient(self._transport, namespace)
         return HttpClient(self._transport, namespace, self._validators, self._settings)

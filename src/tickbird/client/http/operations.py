@@ -191,9 +191,9 @@ def _headers(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, st
 def _header_text(key: str) -> str:
     if not (isinstance(key, str) and key.isascii() and key.isprintable()):
         raise InvalidError(
-            f"idempotency_key: {str(key)[:60]!r} cannot be sent in a header;",
+            f"idempotency_key: {str(key)[:60]!r} cannot be sent in a header.",
             field="idempotency_key",
-            hint="use printable ASCII characters.",
+            hint="Use printable ASCII characters.",
         )
     return key
 
@@ -202,7 +202,7 @@ def _segment(operation: Operation, parameter: Parameter, value: Any) -> str:
     key, text = parameter.key, _text(write_value(parameter.hint, value))
     check_text(text, key)
     if not text or ("/" in text and f"{{{key}:path}}" not in operation.path):
-        raise NotFoundError(f"there is no {key} {text[:200]!r};")
+        raise NotFoundError(f"there is no {key} {text[:200]!r}.")
     # `.` and `..` would be another path.
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 import logging
 import random
@@ -14,7 +13,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from tickbird.client.http.problems import NoNamespaceError, error_of
-from tickbird.domain.access.tokens import parse_token
+from tickbird.domain.access.tokens import check_token
 from tickbird.domain.errors import (
     ClosedNamespaceError,
     InvalidError,
@@ -23,12 +22,11 @@ from tickbird.domain.errors import (
     TickbirdError,
     UnsupportedError,
 )
-from tickbird.domain.urls import describe_url, is_server
+from tickbird.domain.urls import API_PATH, check_server_url, sends_plain_text
 from tickbird.version import VERSION
 
 T = TypeVar("T")
 log = logging.getLogger("tickbird.client.http")
-PREFIX: Final = "/api/v1"
 # Seconds to connect, and to wait for a response; a server responds within ten.
 _CONNECT: Final = 5.0
 _RESPONSE_TIMEOUT: Final = 30.0
@@ -84,7 +82,9 @@ class Transport:
         trust_env: bool = False,
         wire: Any = None,
     ) -> None:
-        self.url = check_url(url)
+        self.url = check_server_url(url)
+        if sends_plain_text(self.url):
+            log.warning("the token is sent to %s in plain text: use https", urlsplit(self.url).netloc)
         self._token = check_token(token)
         self._otherwise = otherwise
         # True once the server has refused a request without a namespace.
@@ -157,7 +157,7 @@ class Transport:
         try:
             async with http.stream(
                 request.method,
-                f"{self.url}{PREFIX}{request.path}",
+                f"{self.url}{API_PATH}{request.path}",
                 params=dict(request.query),
                 headers={"Accept": _EVENTS},
                 timeout=timeout,
@@ -204,7 +204,7 @@ class Transport:
         try:
             return await http.request(
                 request.method,
-                f"{self.url}{PREFIX}{request.path}",
+                f"{self.url}{API_PATH}{request.path}",
                 params=dict(request.query),
                 json=request.body,
                 headers=dict(request.headers or {}),
@@ -347,42 +347,3 @@ def _retry_after(response: Any, request: HttpRequest) -> float | None:
         return None
     seconds = float(text) if text.isascii() and text.isdigit() else 0.0
     return seconds if seconds <= _MAX_RETRY_AFTER else None
-
-
-def check_url(url: str) -> str:
-    """Check the URL of a server; returns it without the path of the API."""
-    hint = "Write it like https://tickbird.example.com."
-    try:
-        parts = urlsplit(url if is_server(url) else "")
-        port = parts.port
-    except ValueError:
-        raise InvalidError(f"server: {describe_url(url)!r} is not a URL.", field="server", hint=hint) from None
-    if parts.username is not None or parts.password is not None:
-        raise InvalidError("server: the URL has a user.", field="server", hint="Set the token as TICKBIRD_TOKEN.")
-    if not parts.hostname or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise InvalidError(f"server: {describe_url(url)!r} is not the URL of a server.", field="server", hint=hint)
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    if parts.scheme.lower() == "http" and not _is_loopback(parts.hostname):
-        log.warning("the token is sent to %s in plain text: use https", host)
-    path = parts.path.rstrip("/").removesuffix(PREFIX)
-    return f"{parts.scheme.lower()}://{host}{'' if port is None else f':{port}'}{path}"
-
-
-def check_token(token: str | None) -> str | None:
-    """Check the form of a token; the InvalidError does not show it."""
-    if token is None or token == "":
-        return None
-    if not isinstance(token, str) or parse_token(token.strip()) is None:
-        raise InvalidError(
-            "token: is not a token of Tickbird.",
-            field="token",
-            hint="A token starts with tbk_; `tickbird token create` creates one.",
-        )
-    return token.strip()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

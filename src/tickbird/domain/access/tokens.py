@@ -178,3 +178,16 @@ def requested_namespaces(mine: Namespaces, given: Collection[str] | None, *, eve
 
 def no_such_token(token_id: str) -> NotFoundError:
     return NotFoundError(f"there is no token {token_id[:60]!r}.", hint="`tickbird token list` lists the tokens.")
+
+
+def check_token(token: str | None) -> str | None:
+    """Check the form of a token, without blanks around it; the InvalidError does not show it."""
+    if token is None or token == "":
+        return None
+    if not isinstance(token, str) or parse_token(token.strip()) is None:
+        raise InvalidError(
+            "token: is not a token of Tickbird.",
+            field="token",
+            hint="A token starts with tbk_; `tickbird token create` creates one.",
+        )
+    return token.strip()

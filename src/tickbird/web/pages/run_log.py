@@ -12,9 +12,9 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from tickbird.api.streams.log_feed import LOG_POSITION, LogPosition, format_position, position_of
 from tickbird.api.streams.sse import Events, SseConnections, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
+from tickbird.domain.runs.log_positions import LOG_POSITION, LogPosition, format_position, position_of
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL
 from tickbird.domain.time.zone_data import zone_info
