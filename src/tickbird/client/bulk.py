@@ -12,7 +12,6 @@ from tickbird.client.parameters import Note
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.planning.bulk import (
     MAX_COUNT,
-    BulkFilter,
     BulkResult,
     BulkVerb,
     CommandFactory,
@@ -83,7 +82,7 @@ class Bulk(ClientBase):
             raise InvalidError(
                 f"until: {until.isoformat()} is in the past.", field="until", hint="Choose a later instant."
             )
-        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        matches = await self._matching(contains, tag, state)
         return await self.change_matches("pause", matches, expected, command)
 
     @_bulk("resume", "Resume many schedules")
@@ -98,7 +97,7 @@ class Bulk(ClientBase):
         note: Note = "",
     ) -> BulkResult:
         """Resume all matching paused schedules, except those that were removed from code."""
-        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        matches = await self._matching(contains, tag, state)
         return await self.change_matches("resume", matches, expected, resume_command(actor=actor, note=note))
 
     @_bulk("trigger", "Trigger many schedules")
@@ -112,7 +111,7 @@ class Bulk(ClientBase):
         expected: Expected = None,
     ) -> BulkResult:
         """Create a manual run of every matching schedule now, with its own payload."""
-        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        matches = await self._matching(contains, tag, state)
         return await self.change_matches("trigger", matches, expected, trigger_command(actor=actor))
 
     async def change_matches(
@@ -163,19 +162,14 @@ class Bulk(ClientBase):
             raise failed[0]
         return changes, reasons
 
-    async def _matching(self, schedule_filter: BulkFilter) -> Sequence[Schedule]:
+    async def _matching(self, contains: str, tag: str | None, state: FilterState | None) -> Sequence[Schedule]:
         """By name; at most one more than can be changed at once."""
         matches: list[Schedule] = []
         while len(matches) <= MAX_COUNT:
             size = min(_PAGE, MAX_COUNT + 1 - len(matches))
             after = matches[-1].name if matches else ""
             rows = await self._store.schedules.list(
-                self._namespace,
-                contains=schedule_filter.contains,
-                tag=schedule_filter.tag,
-                state=schedule_filter.state,
-                after=after,
-                limit=size,
+                self._namespace, contains=contains, tag=tag, state=state, after=after, limit=size
             )
             matches += [row.schedule for row in rows]
             if len(rows) < size:
