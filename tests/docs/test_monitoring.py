@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tickbird.api.routes.metrics import exposed
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
+from tickbird.domain.doctor.prometheus import write_gauges
 
 yaml: Any = pytest.importorskip("yaml")
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
@@ -20,7 +20,7 @@ _METRIC = re.compile(r"\b(tickbird_[a-z_]+)\b(?:\{(\w+)=\"(\w+)\"\})?")
 
 def samples() -> list[tuple[str, dict[str, str]]]:
     """Each sample of an empty namespace: the metric and its labels."""
-    text = exposed("default", NamespaceMetrics(now=datetime(2026, 1, 1, tzinfo=UTC)))
+    text = write_gauges("default", NamespaceMetrics(now=datetime(2026, 1, 1, tzinfo=UTC)))
     return [(name, dict(re.findall(r'(\w+)="([^"]*)"', labels))) for name, labels in _SAMPLE.findall(text)]
 
 

@@ -5,37 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal
 
 from tickbird.domain.errors import CountChangedError, InvalidError
 from tickbird.domain.planning.code_sync import is_removed
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.text import check_text
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
 
 BulkVerb = Literal["pause", "resume", "trigger"]
 CommandFactory = Callable[[Schedule], Command]
 # Maximum of schedules per bulk change.
 MAX_COUNT = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BulkFilter:
-    """Filter of schedules by a part of the name, tag and state, combined with AND."""
-
-    contains: str = ""
-    tag: str | None = None
-    state: State | None = None
-
-    def __post_init__(self) -> None:
-        check_text(self.contains, "contains")
-        check_text(self.tag or "", "tag")
-        choices = [state for state in get_args(State) if state != "deleted"]
-        if self.state is not None and self.state not in choices:
-            raise InvalidError(f"state: {str(self.state)[:60]!r} is not one of {', '.join(choices)}.", field="state")
 
 
 @dataclass(frozen=True, slots=True)
