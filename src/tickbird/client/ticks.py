@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import From, ScheduleName, Zone
 from tickbird.cpu_threads import compute, compute_now
-from tickbird.domain.errors import InvalidError, PageTokenError
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
@@ -173,7 +173,7 @@ class Ticks(ClientBase):
         A run and a skip of the same tick are never on different pages, so a page may have one decision more.
         """
         end = await self._store.now() if last is None else last
-        place = _read_cursor(after)
+        place = None if after is None else read_number_key(after)
         start = (end - _LATELY if first is None else first) if place is None else to_datetime(min(place, LAST_SECOND))
         if start > end:
             return DecisionPage()
@@ -230,14 +230,3 @@ class Ticks(ClientBase):
 def _noted_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
     ticks = with_notes(schedule, upcoming_ticks(schedule, now, count), now)
     return [replace(tick, notes=list(notes)) for tick, notes in ticks]
-
-
-def _read_cursor(after: str | None) -> int | None:
-    try:
-        return None if after is None else read_number_key(after)
-    except ValueError:
-        raise PageTokenError(
-            f"after: {str(after)[:60]!r} is not the key of a page.",
-            field="after",
-            hint="Send the unchanged `next` of the previous page, or leave it out.",
-        ) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tickbird.domain.errors import PageTokenError
+
 # Patterns of the API description: every text that matches is a valid token.
 NAME_KEY: Final = r"^n\.(?:[A-Za-z0-9_.-]|~(?:10[0-9a-f]{4}|[1-9a-f][0-9a-f]{0,4});)*$"
 NUMBER_KEY: Final = r"^i\.-?[0-9]{1,18}$"
@@ -17,16 +19,22 @@ def write_key(last: str | int) -> str:
 
 
 def read_name_key(key: str) -> str:
-    """Raise ValueError if the token is invalid."""
-    if not re.fullmatch(NAME_KEY, key):
-        raise ValueError(key)
+    _check(NAME_KEY, key)
     return re.sub("~([0-9a-f]+);", lambda match: _letter(int(match[1], 16)), key[2:])
 
 
 def read_number_key(key: str) -> int:
-    if not re.fullmatch(NUMBER_KEY, key):
-        raise ValueError(key)
+    _check(NUMBER_KEY, key)
     return int(key[2:])
+
+
+def _check(pattern: str, key: str) -> None:
+    if not re.fullmatch(pattern, key):
+        raise PageTokenError(
+            f"after: {key[:60]!r} is not a page token.",
+            field="after",
+            hint="Send the `next` of the previous page unchanged, or leave it out.",
+        )
 
 
 def _letter(code: int) -> str:

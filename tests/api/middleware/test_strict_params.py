@@ -90,7 +90,7 @@ async def test_runs_are_made_only_of_the_revision_that_was_seen(api: Api, path: 
     now = (await api.client().system.now()).isoformat()
     sent = {"first": FIRST, "last": now, **body} if path == "backfill" else body
     answer = await api.ask("POST", f"/api/v1/schedules/digest/{path}", json=sent, headers={"If-Match": '"7"'})
-    assert "is at revision 1, not 7: it changed meanwhile" in refused(answer, 412, "stale")
+    assert "is at revision 1, not 7: it has changed" in refused(answer, 412, "stale")
     assert await api.client().runs.list() == []
     answer = await api.ask("POST", f"/api/v1/schedules/digest/{path}", json=sent, headers={"If-Match": '"1"'})
     assert answer.status_code in (200, 201), answer.text
@@ -162,7 +162,7 @@ async def test_an_instant_without_a_zone_is_told_as_json_has_it(memory: Api) -> 
 async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: str) -> None:
     definition = {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}
     answer = await memory.ask("POST", "/api/v1/schedules", json={"name": name, "definition": definition})
-    assert f"schedule: '{name}' cannot be part of an address; choose a name" in refused(answer, 422, "invalid")
+    assert f"schedule: '{name}' cannot be part of a URL. Choose a name" in refused(answer, 422, "invalid")
     with pytest.raises(DefinitionError, match=r"calendar: .* cannot be part of an address"):
         await memory.client().calendars.put(name, {"weekdays": ["sat"]}, actor="ana")
     with pytest.raises(DefinitionError, match=r"queue: .* cannot be part of an address"):

@@ -280,8 +280,8 @@ async def test_two_hundred_clients_cost_one_query_stream(
             await work(postgres_store, "a")
         for listener in listeners:
             await listener.hears(*["ended"] * 10)
-        looks = sent["settled"]
-        reading = {name: sent[name] for name in ("read_activity", "told_runs", "told_skips", "told_audit")}
+        looks = sent["open_transactions"]
+        reading = {name: sent[name] for name in ("read_activity", "activity_runs", "activity_skips", "activity_audit")}
         assert looks >= 1
         assert max(reading.values()) <= looks + 1, sent
         # What is asked about tokens is one question for all of them.

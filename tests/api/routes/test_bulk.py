@@ -85,7 +85,7 @@ async def test_a_count_that_changed_is_refused_and_nothing_is_changed(api: Api) 
     for verb in ("pause", "resume", "trigger"):
         for expected in (2, 4, 0, 2**31 - 1):
             words = refused(await bulk(api, verb, expected, tag="mail"), 409, "count-changed")
-            assert words.startswith(f"3 schedules match, not {expected:,}: that is more than 10 % off")
+            assert words.startswith(f"3 schedules match, not {expected:,}: the difference is more than 10 %")
         none = (await bulk(api, verb, 0, tag="nothing")).json()
         assert (none["matched"], none["changed"], none["not_changed"]) == (0, [], [])
     assert await states(api) == before
@@ -125,7 +125,7 @@ async def test_so_many_are_not_changed_at_once(memory: Api, monkeypatch: pytest.
         monkeypatch.setattr(place, 4)
     await many(memory)
     answer = await bulk(memory, "pause", 5)
-    assert "narrow it by contains, tag or state" in refused(answer, 422, "invalid")
+    assert "Narrow it by contains, tag or state" in refused(answer, 422, "invalid")
     assert answer.json()["field"] == "filter"
     refused(await bulk(memory, "pause", 50), 409, "count-changed")
     assert list((await states(memory)).values()).count("paused") == 1
@@ -156,7 +156,7 @@ async def test_what_changes_after_it_was_read_is_left_alone(memory: Api, monkeyp
     monkeypatch.setattr(type(memory.store.schedules), "list", slowly)
     found = (await bulk(memory, "pause", 2, tag="mail", state="active")).json()
     assert (found["changed"], [each["schedule"] for each in found["not_changed"]]) == (["mail-a"], ["mail-b"])
-    assert "is at revision 2, not 1: it changed meanwhile" in found["not_changed"][0]["why"]
+    assert "is at revision 2, not 1: it has changed" in found["not_changed"][0]["why"]
 
 
 async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(

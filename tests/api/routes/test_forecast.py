@@ -53,7 +53,7 @@ async def test_a_document_as_if_it_was_applied(api: Api) -> None:
         ({**SPAN, "outages": [{"from": "2030-01-01T00:00:00Z", "to": "2030-01-02T00:00:00Z"}]}, "outside"),
         ({"share": 0.5}, "no live worker"),
         ({"names": ["nobody"]}, "nobody"),
-        ({"from": "2035-06-01T00:00:00Z", "to": "2035-05-01T00:00:00Z"}, "behind"),
+        ({"from": "2035-06-01T00:00:00Z", "to": "2035-05-01T00:00:00Z"}, "after the start"),
     ],
 )
 async def test_what_makes_no_sense_is_refused(api: Api, body: dict[str, Any], said: str) -> None:
@@ -65,5 +65,5 @@ async def test_a_request_is_bounded(api: Api) -> None:
     await api.create("busy", trigger=every(seconds=1))
     answer = await api.ask("POST", PATH, "viewer", json={"days": 366})
     assert answer.status_code == 422
-    assert "12,000,000 that are simulated at once" in answer.json()["detail"]
+    assert "exceed the limit of 12,000,000 per simulation" in answer.json()["detail"]
     assert "ask for fewer days" in answer.text

@@ -89,7 +89,7 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
     await api.store.schedules.change("default", "digest", deploy)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 1})).json()
     assert answer["schedule"]["field_overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
-    assert "these fields override app shop declares, also through deploys" in answer["warnings"][-1]
+    assert "these fields override app shop, even after deploys" in answer["warnings"][-1]
     # A deploy does not take it away; going back to what the code says does.
     three = SyncFromCode(
         actor="sync",

@@ -155,7 +155,7 @@ async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
     first, second = [
         (await send(api, json={"task": "report", "concurrency_key": "one"}))["run"]["id"] for _ in range(2)
     ]
-    assert await waits(api, first) == [("worker", "No worker that executes is alive.")]
+    assert await waits(api, first) == [("worker", "No live worker executes runs.")]
     [(name, words)] = await waits(api, second)
     assert name == "limit"
     assert words.startswith(f"Waits for a slot of concurrency key 'one': the only slot taken by manual run {first}, ")
@@ -200,7 +200,7 @@ async def test_a_run_is_cancelled_until_it_has_ended(api: Api) -> None:
     assert (cancelled["status"], cancelled["reason"]) == ("cancelled", "not needed")
     assert cancelled["cancel_requested_by"].startswith("operator (token ")
     answer = await api.ask("POST", f"{PATH}/{queued}/cancel", "operator")
-    assert f"run {queued} is cancelled already" in refused(answer, 409, "conflict")
+    assert f"run {queued} is already cancelled" in refused(answer, 409, "conflict")
     await send(api, json={"task": "report"})
     run = await start(api)
     asked = await send(api, f"/{run.id}/cancel", "operator")

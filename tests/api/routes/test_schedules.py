@@ -116,7 +116,7 @@ async def test_filters_are_checked(api: Api, query: dict[str, Any], field: str) 
 @pytest.mark.parametrize("key", ["", "x", "WzFd", "bnVsbA", "WyJhIiwiYiJd", "WyJcdTAwMDAiXQ", "é", "W1tbW1tbW1s", "/+"])
 async def test_a_key_that_is_none_is_refused(api: Api, key: str) -> None:
     answer = await api.ask("GET", "/api/v1/schedules", params={"after": key})
-    assert "is not a key of a page" in refused(answer, 400, "bad-page")
+    assert "is not a page token" in refused(answer, 400, "bad-page")
     assert answer.json()["field"] == "after"
 
 
