@@ -276,7 +276,7 @@ async def visit_pages(site: Any) -> tuple[set[str], set[str]]:
             response = await http.get(path)
             assert response.status_code in (200, 204, 303, 404, 409, 422, 501), (path, response.text)
             if response.status_code == 501:
-                assert "Not in this store" in response.text
+                assert "Not supported by this store" in response.text
                 assert SENTENCE.search(re.sub(r"<[^>]+>", "", response.text).lower())
                 refused.add(path)
             elif response.status_code == 200:
