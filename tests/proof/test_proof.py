@@ -195,7 +195,9 @@ def test_leftovers_are_removed_unless_workers_are_alive(url: str, tmp_path: Path
 
     dead, alive = asyncio.run(prepare())
     cli = Cli(url, tmp_path)
-    assert cli.ok("doctor", "--prove", "--clean").out == f"dropped {dead}\nkept {alive}, because its workers are alive\n"
+    assert (
+        cli.ok("doctor", "--prove", "--clean").out == f"dropped {dead}\nkept {alive}, because its workers are alive\n"
+    )
     assert cli.ok("doctor", "--prove", "--clean", "--json").json == {"dropped": [], "kept": [alive]}
     [address] = left(url)
     asyncio.run(find_temp_stores(url).drop(address))
