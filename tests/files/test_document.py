@@ -226,7 +226,7 @@ def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
         "13:9": "grace: '10x' is not a duration",
         "14:9": "tags: 'a b' is not a valid name",
         "14:16": "tags: expected a text, not a whole number",
-        "15:25": "'maxi' is not a field of backoff; did you mean max?",
+        "15:25": "'maxi' is not a field of backoff. Did you mean max?",
         "16:15": "depends_on: within is missing",
         "16:30": "depends_on: expected objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",

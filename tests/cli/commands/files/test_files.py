@@ -140,7 +140,7 @@ def test_several_owners_are_told_apart(ops: Cli) -> None:
     assert (refused.code, refused.err) == (4, said.err)
     said = ops("apply", "-f", "mine.yaml", "--adopt")
     assert (said.code, said.err) == (0, "tickbird: no live worker registers this task: report.\n")
-    assert "belongs to app ops from now on" in said.out
+    assert "it was created by a person, and now belongs to app ops" in said.out
 
 
 def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:

@@ -170,7 +170,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["real", "--pings"], "was never a shadow"),
     (["nobody", "--pings"], "there is no schedule"),
     (["--table", "odd"], "--name-column"),
-    (["--kubernetes", "odd"], "cannot be read as YAML"),
+    (["--kubernetes", "odd"], "is not valid YAML"),
     (["--django-celery-results", "odd"], "could not be read"),
     (["--pings", "--tolerance", "x"], "duration"),
 ]

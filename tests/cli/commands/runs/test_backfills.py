@@ -198,7 +198,7 @@ def test_held_release_and_drop(bill: Cli) -> None:
     assert bill.ok("drop", "bill", "--count", "8", "--yes").out == "8 held runs of bill dropped. 2 still held.\n"
     assert bill.ok("release", "bill", "--per-minute", "2").out == "2 held runs of bill released, 2 per minute.\n"
     assert bill.ok("held").out == "There are no held runs.\n"
-    assert bill.ok("held", "bill").out == "No run of bill is held.\n"
+    assert bill.ok("held", "bill").out == "bill has no held runs.\n"
     assert "no run of schedule 'bill' is held" in bill.refused(4, "release", "bill")
     assert "cancelled: by ana: dropped" in bill.ok("why", "bill", run["scheduled_for"]).out
     audit = bill.store(lambda client, _: client.audit.list(schedule="bill", limit=2))

@@ -36,7 +36,7 @@ def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
     assert listed == {"queue": "mail", "rate": "2/h", "waiting": 0, "queued": 1, "running": 2, "workers": 0}
     assert cli("queue", "mail", "--json").json["rate"] == "2/h"
     assert cli("queue", "mail").out.splitlines()[1].split()[:2] == ["mail", "2/h"]
-    assert cli("queue", "mail", "--rate", "none").out == ("mail: its runs begin as they come; 1 queued, 2 running.\n")
+    assert cli("queue", "mail", "--rate", "none").out == "mail: no rate limit; 1 queued, 2 running.\n"
 
 
 def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:

@@ -162,8 +162,8 @@ def test_why_explains_the_only_tick_though_it_is_older_than_the_schedule(cli: Cl
 def test_why_refuses_a_time_without_a_zone(shop: Cli) -> None:
     words = shop.refused(2, "why", "etl", "2999-03-29 02:30")
     assert words == (
-        "AT: '2999-03-29 02:30' has no time zone; "
-        'write "2999-03-29 02:30 Europe/Rome" (the schedule\'s own), "2999-03-29 02:30Z", or give --tz.'
+        "AT: '2999-03-29 02:30' has no time zone. "
+        'Write "2999-03-29 02:30 Europe/Rome" (the schedule\'s own), "2999-03-29 02:30Z", or give --tz.'
     )
     for args in (("2999-03-29 02:30 Europe/Rome",), ("2999-03-29 02:30", "--tz", "Europe/Rome")):
         [explanation] = shop.ok("why", "etl", *args, "--json").json["explanations"]

@@ -121,7 +121,7 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
     with started(bare, "beats:bird", server=("--port", "0")) as talk:
         until(said("red one"), lambda: talk.text)
         # The table is the last part of the first screen.
-        talk.wait_for("SCHEDULE  WHAT")
+        talk.wait_for("SCHEDULE  TRIGGER")
         assert "· dev · beats:bird" in talk.text
         found = re.search(r"api +(http://127\.0\.0\.1:\d+/api/v1)\n", talk.text)
         assert found, talk.text

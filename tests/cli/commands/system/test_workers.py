@@ -43,7 +43,7 @@ def test_a_worker_is_drained(cli: Cli) -> None:
     assert said == "Worker web-1 will drain. `tickbird workers` lists it until it ends.\n"
     assert "will drain, requested by ana" in cli.ok("workers").out
     report(cli, "web-1", draining=True)
-    assert "draining, asked by ana" in cli.ok("workers").out
+    assert "draining, requested by ana" in cli.ok("workers").out
     assert cli.ok("drain", "web-1", "--json").json["worker"]["drain_requested_by"] == "ana"
 
 
