@@ -35,7 +35,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "simulate": ("schedules.simulate", "Forecast the coming days, optionally with an outage or fewer workers."),
         "revisions": ("schedules.revisions", "List the revisions of a schedule: who changed which fields, and when."),
         "verify": ("schedules.verify", "Prove that every expected tick has exactly one decision."),
-        "zones": ("system.zones", "Compare tz data with the store's, and list the ticks that would move."),
+        "zones": ("system.zones", "Compare this machine's tz data with the store's, and list ticks that would move."),
         "runs": ("runs.runs", "List runs, newest first, or show one run."),
         "logs": ("runs.logs", "Show the log of a run."),
         "tail": ("runs.tail", "Follow planned runs, finished runs and skips across schedules."),
@@ -43,7 +43,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "held": ("runs.held", "List held runs, by schedule."),
         "limits": ("runs.concurrency", "List concurrency keys with limits, active runs and waiting runs."),
         "queues": ("runs.queues", "List queues with runs, rate limits and workers."),
-        "workers": ("system.workers", "List live workers: queues, slots, last heartbeat, and why one is idle."),
+        "workers": ("system.workers", "List live workers: queues, slots, last heartbeat, and why a worker is idle."),
     },
     "Files": {
         "apply": ("files.apply", "Apply schedule files in one transaction."),

@@ -97,7 +97,7 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             callback=_remember,
             help="Store: sqlite:///path or postgresql://user@host/database "
-            "(default: TICKBIRD_URL, the app's own store, or sqlite:///tickbird.db).",
+            "(default: TICKBIRD_URL, the app's store, or sqlite:///tickbird.db).",
         ),
         click.Option(
             ["--server"],
@@ -118,14 +118,14 @@ def shared_options() -> list[click.Parameter]:
             metavar="NAME",
             expose_value=False,
             callback=_remember,
-            help="Namespace (default: the app's own, the token's only one, or default).",
+            help="Namespace (default: the app's, the token's if it has only one, or `default`).",
         ),
         click.Option(
             ["--tz"],
             metavar="ZONE",
             expose_value=False,
             callback=_remember_zone,
-            help="Time zone to show times in, and to read times without a zone (default: the schedule's own, or UTC).",
+            help="Time zone of printed times, and of given times without a zone (default: the schedule's, or UTC).",
         ),
         click.Option(
             ["--json", "as_json"],

@@ -252,7 +252,7 @@ class DocumentReader(Triggers, Policies):
             fault = (
                 f"has {' and '.join(given)}, but needs exactly one"
                 if given
-                else f"is missing: give {' or '.join(kinds)}"
+                else f"is missing. Give {' or '.join(kinds)}"
             )
             self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
             return WRONG

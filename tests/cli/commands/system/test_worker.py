@@ -219,11 +219,11 @@ def test_a_worker_in_a_copy_stands_by(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///one.db")
     shutil.copy(bare.folder / "one.db", bare.folder / "two.db")
     with worker(bare, "one", "--url", "sqlite:///two.db") as (process, log):
-        log.wait_for(" stands by: app default")
+        log.wait_for(" is on standby: app default")
         process.terminate()
         code, text = finished(process, log)
     assert code == 0
-    assert text.index("plans and executes nothing: this store is a copy") < text.index(" stands by: app default")
+    assert text.index("plans and executes nothing: this store is a copy") < text.index(" is on standby: app default")
     assert " plans and executes: " not in text
 
 

@@ -52,8 +52,8 @@ def export(
 ) -> int:
     """Export the stored schedules to a file.
 
-    Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments (not in
-    JSON). With --all, they and the owners are part of the file, for another store. With --ical, the file contains the
+    Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments, but
+    not in JSON. With --all, the file also contains them and the owners, for another store. With --ical, the file contains the
     future ticks instead, for a calendar program.
     """
     if ical is not None:

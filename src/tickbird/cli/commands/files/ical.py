@@ -31,7 +31,7 @@ def ical_options(command: Any) -> Any:
             flag_value=STDOUT,
             metavar="[FILE]",
             shell_complete=file_names,
-            help="Export future ticks for calendar programs (.ics) instead; to FILE (default: stdout).",
+            help="Export future ticks for calendar programs (.ics) to FILE instead (default: stdout).",
         ),
         click.option(
             "--days",

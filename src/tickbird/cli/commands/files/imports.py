@@ -36,7 +36,7 @@ def _shared(function: Any) -> Any:
             "--days",
             type=click.IntRange(1, 3_660),
             default=730,
-            help="Compare DST changes of this many days ahead (default: 730).",
+            help="Number of days ahead in which DST changes are compared (default: 730).",
         ),
         click.option(
             "--format", "spelling", type=click.Choice(_SPELLINGS), help="Format (default: by file extension, or toml)."
@@ -44,7 +44,10 @@ def _shared(function: Any) -> Any:
         click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write (default: stdout)."),
         click.option("--shadow", is_flag=True, help="Import as shadows: ticks are planned and recorded, nothing runs."),
         click.option(
-            "--into", "app", metavar="APP", help="App that will own the schedules (default: the name of the system)."
+            "--into",
+            "app",
+            metavar="APP",
+            help="App that will own the schedules (default: the source, such as crontab).",
         ),
     ):
         function = option(function)
@@ -63,7 +66,9 @@ def import_() -> None:
 @import_.command(cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
 @click.option(
-    "--system/--personal", default=None, help="With a user column like /etc/crontab, or without (default: detected)."
+    "--system/--personal",
+    default=None,
+    help="Lines with a user column, as in /etc/crontab, or without (default: detected).",
 )
 @_shared
 @click.pass_obj
@@ -112,7 +117,7 @@ def ical(settings: GlobalOptions, /, file: str, task: str | None, zones: tuple[s
     """Import the events of an iCalendar file (.ics). Use - for stdin.
 
     --tz is the time zone of times without one (default: UTC). Rules, EXDATE, RDATE, and moved or cancelled occurrences
-    are imported. Events that are over are not.
+    are imported. Past events are not imported.
     """
     from tickbird.importers.ical import read_calendar, read_zone_names
 

@@ -96,7 +96,11 @@ _file = click.Path(dir_okay=False, allow_dash=True)
     "--until", type=storable_text, metavar="INSTANT", help="End of the comparison (default: the last decided tick)."
 )
 @click.option(
-    "--tolerance", type=length, default=60, help="Maximum time difference that counts as a match (default: 60s)."
+    "--tolerance",
+    type=length,
+    default=60,
+    metavar="DURATION",
+    help="Maximum time difference that counts as a match (default: 60s).",
 )
 @click.option(
     "--map",

@@ -38,10 +38,14 @@ _PAUSE = 0.5
     "first",
     type=storable_text,
     metavar="INSTANT",
-    help="First instant of the range; a date means its midnight.",
+    help="First instant of the range; a date means the start of that day.",
 )
 @click.option(
-    "--to", "last", type=storable_text, metavar="INSTANT", help="Last instant of the range; a date means its end."
+    "--to",
+    "last",
+    type=storable_text,
+    metavar="INSTANT",
+    help="Last instant of the range; a date means the end of that day.",
 )
 @click.option(
     "--concurrency",

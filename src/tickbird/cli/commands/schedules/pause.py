@@ -45,7 +45,7 @@ def pause(
 ) -> int:
     """Pause a schedule until you resume it, or until an instant.
 
-    With --all, pause every schedule that matches. Paused schedules keep their note and end.
+    With --all, pause every schedule that matches. Schedules that are already paused keep their note and end.
     """
 
     async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:

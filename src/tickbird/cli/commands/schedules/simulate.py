@@ -76,9 +76,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
     metavar="N|SHARE",
     help="Assume N workers, or a share of the current ones: 0.5, 50%.",
 )
-@click.option(
-    "--slower", type=float, default=1.0, metavar="TIMES", help="Assume that runs take this many times longer."
-)
+@click.option("--slower", type=float, default=1.0, metavar="FACTOR", help="Multiply run durations by this factor.")
 @click.option(
     "--duration", type=length, metavar="DURATION", help="Run duration of schedules without history (default: 10s)."
 )
@@ -89,7 +87,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
     "--svg",
     metavar="FILE",
     shell_complete=file_names,
-    help="Also write a chart, hour by hour; - prints it instead of the text.",
+    help="Also write an hourly chart to FILE; - prints it instead of the text.",
 )
 @click.pass_obj
 def simulate(

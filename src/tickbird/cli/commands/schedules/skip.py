@@ -39,7 +39,7 @@ def skip(
 ) -> None:
     """Skip the next ticks of a schedule.
 
-    Each tick is recorded as skipped by you when it is due. If you skip again, the ticks are added.
+    Each tick is recorded as skipped by you when it is due. A second `skip` skips additional ticks.
     """
     if count is not None and until is not None:
         raise click.UsageError("--count and --until exclude each other.", click.get_current_context())

@@ -110,7 +110,7 @@ def _trigger_options(command: Callable[..., None]) -> Callable[..., None]:
 def preview(settings: GlobalOptions, /, name: str | None, count: int, after: str | None, **texts: str | None) -> None:
     """Show the next ticks of a schedule or of a trigger.
 
-    The time zone of a trigger is --tz (default: UTC).
+    With a trigger, --tz is its time zone (default: UTC).
     """
     context = click.get_current_context()
     given = {key: text for key, text in texts.items() if text is not None}

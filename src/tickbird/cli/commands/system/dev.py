@@ -41,10 +41,18 @@ _KILL_AFTER = 5.0
     "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="Program that commands may start; repeatable."
 )
 @click.option(
-    "--allow-env", "variables", metavar="NAME", multiple=True, help="Variable that commands may use; repeatable."
+    "--allow-env",
+    "variables",
+    metavar="NAME",
+    multiple=True,
+    help="Environment variable that commands may use; repeatable.",
 )
 @click.option(
-    "--drain", type=length, default=2, metavar="SECONDS", help="Drain timeout: longer runs are requeued (default: 2)."
+    "--drain",
+    type=length,
+    default=2,
+    metavar="SECONDS",
+    help="Drain timeout. Runs that take longer are requeued (default: 2).",
 )
 @click.option(
     "--port",

@@ -54,8 +54,8 @@ def migrate(settings: GlobalOptions) -> None:
 def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt: bool) -> None:
     """Write the schedules that an app's code declares to the store.
 
-    No task runs. For ten minutes the declaration counts like that of a live worker, so that workers of the old code do
-    not pause the new schedules before the new workers start.
+    No task runs. For ten minutes, the store treats the declaration as if it came from a live worker. Therefore workers
+    of the old code do not pause the new schedules before the new workers start.
     """
     bird = find_app(settings, app, app_option)
 

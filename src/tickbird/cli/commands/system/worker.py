@@ -46,8 +46,8 @@ log = logging.getLogger("tickbird.worker")
     "variables",
     metavar="NAME",
     multiple=True,
-    help="Variable that commands may set, and inherit from the worker: name or pattern such as 'BACKUP_*'; repeatable "
-    "(default: the app's `command_env`).",
+    help="Environment variable that commands may set, and inherit from the worker: name or pattern such as "
+    "'BACKUP_*'; repeatable (default: the app's `command_env`).",
 )
 @click.option("--plan-only", is_flag=True, help="Plan, but do not execute runs.")
 @click.option("--execute-only", is_flag=True, help="Execute runs, but do not plan.")
@@ -56,7 +56,7 @@ log = logging.getLogger("tickbird.worker")
     type=length,
     default=30,
     metavar="SECONDS",
-    help="Drain timeout after SIGTERM, such as 30 or 2m. Longer runs are requeued (default: 30).",
+    help="Drain timeout after SIGTERM, such as 30 or 2m. Runs that take longer are requeued (default: 30).",
 )
 @click.option(
     "--lease",
@@ -108,7 +108,7 @@ def worker(
 
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
-        doing = doing if process.may_work else "stands by"
+        doing = doing if process.may_work else "is on standby"
         log.info(
             "worker %s %s: app %s, %s%s, %s, queues %s, %s",
             described.id,

@@ -23,7 +23,7 @@ _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "HEA
 @click.command(cls=Command)
 @click.pass_obj
 def workers(settings: GlobalOptions) -> None:
-    """List live workers: queues, slots, last heartbeat, and why one is idle."""
+    """List live workers: queues, slots, last heartbeat, and why a worker is idle."""
 
     async def read() -> tuple[Sequence[Worker], datetime]:
         async with connect(settings) as client:
@@ -48,8 +48,8 @@ def workers(settings: GlobalOptions) -> None:
 def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
     """Shut down a worker gracefully: it finishes its runs first.
 
-    The worker reacts as to SIGTERM: it claims no new runs, finishes its current runs, and ends. It receives the request
-    within seconds, at the latest with its next heartbeat. You cannot undo this.
+    The worker reacts as it does to SIGTERM: it claims no new runs, finishes its current runs, and ends. It receives the
+    request within seconds, at the latest with its next heartbeat. You cannot undo this.
     """
 
     async def work() -> Worker:

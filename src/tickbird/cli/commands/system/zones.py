@@ -32,7 +32,7 @@ from tickbird.wire.codec import encode
 @actor_option
 @click.pass_obj
 def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, actor: str) -> None:
-    """Compare tz data with the store's, and list the ticks that would move.
+    """Compare this machine's tz data with the store's, and list ticks that would move.
 
     A worker with newer tz data upgrades the store once and recomputes the next ticks. Without --against, the list shows
     the stored next ticks that this machine's tz data would move.
