@@ -53,8 +53,8 @@ def export(
     """Export the stored schedules to a file.
 
     Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments, but
-    not in JSON. With --all, the file also contains them and the owners, for another store. With --ical, the file contains the
-    future ticks instead, for a calendar program.
+    not in JSON. With --all, the file also contains them and the owners, for another store. With --ical, the file
+    contains the future ticks instead, for a calendar program.
     """
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):
