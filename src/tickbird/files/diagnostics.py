@@ -1,4 +1,4 @@
-"""What is wrong with files: each thing where it stands, and all of them at once."""
+"""Diagnostics: errors in schedule files with their locations, and exceptions that carry all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.files.parse.nodes import SourceLocation
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Something that is wrong, where it stands, and what to do about it."""
+    """An error in a file, with its location and the next step."""
 
     location: SourceLocation
     text: str
@@ -21,7 +21,7 @@ class Diagnostic:
 
 
 class DocumentError(InvalidError):
-    """Files, or a document, with mistakes: all of them, in the order in which they stand."""
+    """A document with errors: all of them, in file order."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -31,7 +31,7 @@ class DocumentError(InvalidError):
 
 
 class OwnedError(ConflictError):
-    """A document with schedules that are somebody else's: all of them, each with whose it is."""
+    """A document with schedules of other owners: all of them, each with its owner."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)

@@ -1,4 +1,4 @@
-"""From nodes to definitions: every mistake is told, each where it stands."""
+"""Documents: schedule files read into definitions. One DocumentError reports all errors with their locations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_APP: Final = FILES_APP
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What one or several files say together; `places` has where each schedule and each of its fields stands."""
+    """The content of one or several files; `places` has the location of each schedule and field."""
 
     app: str = DEFAULT_APP
     namespace: str | None = None
@@ -34,27 +34,27 @@ class Document:
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
     def location(self, *path: str) -> SourceLocation:
-        """Where something stands; what it is part of, if that alone is known."""
+        """Return the location of an item, or of the nearest parent that has one."""
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, SourceLocation("document"))
 
 
 def read_files(paths: Iterable[str | Path]) -> Document:
-    """The document of files and folders, or a DocumentError with all mistakes of all of them."""
+    """Read files and folders; raise DocumentError with the errors of all files."""
     diagnostics: list[Diagnostic] = []
     return _document(read_paths(paths, diagnostics), diagnostics)
 
 
 def read_bytes(data: bytes, file: str, spelling: Format) -> Document:
-    """The document of one text, which need not be a file."""
+    """Read one document that need not be a file; `file` is its name in diagnostics."""
     diagnostics: list[Diagnostic] = []
     source = read_text(data, file, spelling, diagnostics)
     return _document([] if source is None else [source], diagnostics)
 
 
 def read_document(value: object) -> Document:
-    """The document of plain values, as JSON has them."""
+    """Read a document from plain JSON values."""
     if isinstance(value, Document):
         return value
     try:
@@ -74,16 +74,16 @@ def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Docum
         raise DocumentError(
             sorted(
                 diagnostics,
-                key=lambda each: (
-                    order.get(each.location.file, -1),
-                    each.location.line or 0,
-                    each.location.column or 0,
+                key=lambda diagnostic: (
+                    order.get(diagnostic.location.file, -1),
+                    diagnostic.location.line or 0,
+                    diagnostic.location.column or 0,
                 ),
             )
         )
     return Document(
-        app=parts.said.get("app", DEFAULT_APP),
-        namespace=parts.said.get("namespace"),
+        app=parts.shared.get("app", DEFAULT_APP),
+        namespace=parts.shared.get("namespace"),
         schedules=parts.schedules,
         calendars=parts.calendars,
         limits=parts.limits,

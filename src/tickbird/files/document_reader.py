@@ -1,4 +1,4 @@
-"""The parts of a document, of one file or of several: schedules, calendars, limits and queues."""
+"""Reader of all parts of a document: schedules, calendars, limits, queues and state."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from tickbird.files.value_reader import WRONG
 MAX_SCHEDULES: Final = 100_000
 _SETTINGS: Final = frozenset(TASK_SETTINGS)
 _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Target("any"))
-# Under which name a part of the definition stands in a file.
+# Field of an error → field of `read`.
 _FIELD_OF: Final = {"task": "target"}
 
 
 class DocumentReader(Triggers, Policies):
-    """Gathers what files say, and all that is wrong with it."""
+    """Collects the content of files, and diagnostics of all errors."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         super().__init__(diagnostics)
-        self.said: dict[str, str] = {}
+        self.shared: dict[str, str] = {}
         self.schedules: dict[str, Definition] = {}
         self.calendars: dict[str, Mapping[str, Any]] = {}
         self.limits: dict[str, int] = {}
@@ -55,7 +55,7 @@ class DocumentReader(Triggers, Policies):
         self.places: dict[tuple[str, ...], SourceLocation] = {}
 
     def take(self, source: Source) -> None:
-        """One file."""
+        """Add one file."""
         self.source, self.where = source, ""
         if not isinstance(source.root.value, dict):
             self.wrong(source.root.at, f"expected an object with {', '.join(PARTS)}, not {kind_of(source.root.value)}.")
@@ -70,42 +70,42 @@ class DocumentReader(Triggers, Policies):
                 self.unknown(name, node, PARTS, "a schedule file")
 
     def set_shared(self, name: str, node: Node) -> None:
-        """What holds for all files: said once, or the same each time."""
-        said = self.name(node, name)
-        if said is WRONG:
+        """Set `app` or `namespace`, which all files share. Files that set it must agree."""
+        value = self.name(node, name)
+        if value is WRONG:
             return
-        before = self.said.setdefault(name, said)
-        if before != said:
+        first = self.shared.setdefault(name, value)
+        if first != value:
             self.wrong(
                 node.at,
-                f"{name}: is {said!r} here and {before!r} at {self.places[(name,)]}. All files of one call share it.",
+                f"{name}: is {value!r} here and {first!r} at {self.places[(name,)]}. All files of one call share it.",
             )
         self.places.setdefault((name,), self.source.location(node.at))
 
     def part(self, part: str, node: Node) -> None:
-        """Schedules, calendars, limits or queues by name."""
+        """Read one part of the document, by name."""
         if not isinstance(node.value, dict):
             self.expected(node, f"an object of {part} by name", part)
             return
-        for name, each in node.value.items():
+        for name, item in node.value.items():
             self.where = f"{part.removesuffix('s')} {name[:60]}: "
-            here = self.source.location(each.key or each.at)
+            here = self.source.location(item.key or item.at)
             first = self.places.setdefault((part, name), here)
             if first is not here:
-                self.wrong(each.key, f"{name[:60]!r} is defined twice, here and at {first}.")
+                self.wrong(item.key, f"{name[:60]!r} is defined twice, here and at {first}.")
             readers = {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit}
-            {**readers, "queues": self.queue, "state": self.state}[part](name, each)
+            {**readers, "queues": self.queue, "state": self.state}[part](name, item)
 
     def state(self, name: str, node: Node) -> None:
-        """The owner of a schedule, and what operators did to it."""
+        """Read the owner, the operator overrides and the pause of a schedule."""
         if not isinstance(node.value, dict):
             self.expected(node, f"an object with {', '.join(STATE)}", "state")
             return
         before = len(self.diagnostics)
         fields: dict[str, Node] = node.value
-        for each, value in fields.items():
-            if each not in STATE:
-                self.unknown(each, value, STATE, "the state of a schedule")
+        for field, value in fields.items():
+            if field not in STATE:
+                self.unknown(field, value, STATE, "the state of a schedule")
         app = self.name(fields["app"], "app") if "app" in fields else None
         overrides = self.overrides(fields["overrides"]) if "overrides" in fields else {}
         pause = self.pause(fields["paused"]) if "paused" in fields else None
@@ -113,26 +113,25 @@ class DocumentReader(Triggers, Policies):
             self.states[name] = ExportedState(app=app, overrides=overrides, pause=pause)
 
     def overrides(self, node: Node) -> Any:
-        """Fields as they are stored: an object of JSON values, or a text that holds one."""
-        found = node.plain
-        if isinstance(found, str):
+        """Read overrides in their stored form: an object, or a string that contains one as JSON."""
+        overrides = node.plain
+        if isinstance(overrides, str):
             with suppress(ValueError, RecursionError):
-                found = json.loads(found)
-        if not isinstance(found, dict):
+                overrides = json.loads(overrides)
+        if not isinstance(overrides, dict):
             return self.expected(node, "an object, or a string that contains one as JSON", "overrides")
-        for each in found:
-            if each not in STORED_FIELDS:
-                self.unknown(each, node, STORED_FIELDS, "a definition")
-        return found
+        for field in overrides:
+            if field not in STORED_FIELDS:
+                self.unknown(field, node, STORED_FIELDS, "a definition")
+        return overrides
 
     def pause(self, node: Node) -> Any:
-        """Who paused a schedule, why, and until when."""
         if not isinstance(node.value, dict):
             return self.expected(node, f"an object with {', '.join(PAUSE)}", "paused")
-        for each, value in node.value.items():
-            if each not in PAUSE:
-                self.unknown(each, value, PAUSE, "a pause")
-        by, note = (self.text(node.value.get(each, Node("", node.at)), each) for each in ("by", "note"))
+        for field, value in node.value.items():
+            if field not in PAUSE:
+                self.unknown(field, value, PAUSE, "a pause")
+        by, note = (self.text(node.value.get(field, Node("", node.at)), field) for field in ("by", "note"))
         until = self.moment(node.value["until"], "until") if "until" in node.value else None
         if WRONG in (by, note, until):
             return WRONG
@@ -148,15 +147,15 @@ class DocumentReader(Triggers, Policies):
         return self.checked(node, build)
 
     def check_states(self) -> None:
-        """Each is of a schedule of the document."""
+        """Refuse the state of schedules that the document does not define."""
         for name in self.states:
             if ("schedules", name) not in self.places:
-                place = self.places["state", name]
+                location = self.places["state", name]
                 text = f"state {name[:60]}: the document has no schedule with this name."
-                self.diagnostics.append(Diagnostic(place, f"{text} Add the schedule, or remove its state."))
+                self.diagnostics.append(Diagnostic(location, f"{text} Add the schedule, or remove its state."))
 
     def limit(self, key: str, node: Node) -> None:
-        """How many runs of a concurrency key may go on at once."""
+        """Read the concurrency limit of a key."""
         usable = self.named(node, lambda: check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH))
         maximum = node.value
         if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
@@ -165,12 +164,12 @@ class DocumentReader(Triggers, Policies):
             self.limits[key] = maximum
 
     def queue(self, name: str, node: Node) -> None:
-        """At what rate the runs of a queue may begin."""
+        """Read the rate limit of a queue."""
         usable = self.named(node, lambda: check_new_name(name, "queue"))
         if isinstance(node.value, dict):
-            for field_name, each in node.value.items():
-                if field_name != "rate":
-                    self.unknown(field_name, each, ("rate",), "a queue")
+            for field, value in node.value.items():
+                if field != "rate":
+                    self.unknown(field, value, ("rate",), "a queue")
             if "rate" not in node.value:
                 self.wrong(node.at, 'expected a rate, such as { rate = "100/min" }.')
                 return
@@ -180,12 +179,11 @@ class DocumentReader(Triggers, Policies):
             self.queues[name] = rate
 
     def calendar(self, name: str, node: Node) -> None:
-        """Closed days."""
         usable = self.named(node, lambda: check_calendar_name(check_new_name(name, "calendar")))
         if not isinstance(node.value, dict):
             self.expected(node, "an object with weekdays, dates, holidays, include or description", "calendar")
             return
-        given = {each: _days_as_text(value.plain) for each, value in node.value.items()}
+        given = {field: _days_as_text(value.plain) for field, value in node.value.items()}
         while given or not node.value:
             try:
                 read = read_calendar(given)
@@ -194,14 +192,14 @@ class DocumentReader(Triggers, Policies):
                 self.wrong(node.at if at is None else at.at, str(error))
                 if given.pop(error.field, None) is None:
                     return
-                # The others may be wrong as well.
+                # Try again without this field, because others may be wrong too.
             else:
                 if usable:
                     self.calendars[name] = read.to_json()
                 return
 
     def schedule(self, name: str, node: Node) -> None:
-        """A definition, or all that is wrong with it."""
+        """Read a definition, or report all of its errors."""
         before = len(self.diagnostics)
         self.named(node, lambda: check_new_name(name, "schedule"))
         if not isinstance(node.value, dict):
@@ -209,15 +207,15 @@ class DocumentReader(Triggers, Policies):
             return
         fields: dict[str, Node] = node.value
         names = schedule_names()
-        for each, value in fields.items():
-            self.places["schedules", name, each] = self.source.location(value.at)
-            if each not in names:
-                self.unknown(each, value, names, "a schedule")
+        for field, value in fields.items():
+            self.places["schedules", name, field] = self.source.location(value.at)
+            if field not in names:
+                self.unknown(field, value, names, "a schedule")
         tz = self.zone(fields)
         read: dict[str, Any] = {"trigger": self.trigger(fields, node, tz), "target": self.target(fields, node)}
-        for each, value in fields.items():
-            if each in POLICIES:
-                read[each] = self.policy(each, value, tz)
+        for field, value in fields.items():
+            if field in POLICIES:
+                read[field] = self.policy(field, value, tz)
         definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.diagnostics) == before:
             if len(self.schedules) == MAX_SCHEDULES:
@@ -225,15 +223,15 @@ class DocumentReader(Triggers, Policies):
             self.schedules[name] = definition
 
     def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
-        """The definition; where fields do not fit, each is told, then left out to see what else does not."""
+        """Return the definition. On an error, report the field, then try without it to report the other errors too."""
         wrong = {name for name, value in read.items() if value is WRONG}
         while True:
-            # Of what relies on something that is wrong nothing can be said.
+            # A field that depends on a wrong field cannot be checked.
             wrong |= {name for name in read if name in POLICIES and wrong & {*POLICIES[name].relies_on}}
             values = {name: value for name, value in read.items() if name not in wrong}
             values = {"trigger": _ANY.trigger, "target": _ANY.target, **values}
             try:
-                made = Definition(**policies(values), stated=_SETTINGS.intersection(values))
+                definition = Definition(**policies(values), stated=_SETTINGS.intersection(values))
             except InvalidError as error:
                 name = _FIELD_OF.get(error.field, error.field)
                 at = fields.get(name)
@@ -242,10 +240,10 @@ class DocumentReader(Triggers, Policies):
                     return None
                 wrong.add(name)
             else:
-                return None if wrong else made
+                return None if wrong else definition
 
     def target(self, fields: Mapping[str, Node], node: Node) -> Any:
-        """What it runs: exactly one."""
+        """Read the target: exactly one kind."""
         kinds = target_names()
         given = [name for name in kinds if name in fields]
         if len(given) != 1:
@@ -263,18 +261,18 @@ class DocumentReader(Triggers, Policies):
         return name if name is WRONG else Target(name)
 
     def spec(self, kind: str, node: Node) -> Any:
-        """The spec of a target; its parts are checked one by one first, so that each error has its location."""
-        known = target_kinds()[kind]
-        schemas = _alternatives(known.file_schema())
+        """Read the spec of a target. Its parts are checked one by one first, so that each error has its location."""
+        target = target_kinds()[kind]
+        schemas = _alternatives(target.file_schema())
         fields = next((schema.get("properties") for schema in schemas if schema.get("type") == "object"), None)
         if schemas and not any(isinstance(node.value, _TYPES.get(schema.get("type"), object)) for schema in schemas):
-            return self.expected(node, known.expects, kind)
+            return self.expected(node, target.expects, kind)
         before = len(self.diagnostics)
         if isinstance(node.value, dict) and fields is not None:
             for name, part in node.value.items():
                 if name not in fields:
                     self.unknown(name, part, fields, f"a {kind}")
-        for path, value in known.written_parts(node.plain):
+        for path, value in target.written_parts(node.plain):
             if fields is None or path[0] in fields:
                 self.checked(_part(node, path), partial(read_spec, kind, value))
         if len(self.diagnostics) > before:
@@ -304,7 +302,7 @@ def _part(node: Node, path: Iterable[str | int]) -> Node:
 
 
 def _days_as_text(value: Any) -> Any:
-    """Dates that a format has itself, as the texts that calendars are defined by."""
+    """Convert native dates of TOML to text, because calendars are defined by text."""
     if isinstance(value, list):
-        return [_days_as_text(each) for each in value]
+        return [_days_as_text(item) for item in value]
     return value.isoformat() if type(value) is date else value

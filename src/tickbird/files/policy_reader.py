@@ -1,4 +1,4 @@
-"""What else schedules of a file say: their policies, each by its kind in the table of fields."""
+"""Reader of policies, by their kind in the table of policy fields."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from tickbird.files.value_reader import WRONG, Values
 
 
 class Policies(Values):
-    """Reads policies, as far as each can be told without the others."""
+    """Reads each policy alone. Checks that involve several policies come later, in Definition."""
 
     def policy(self, name: str, node: Node, tz: Any) -> Any:
-        """The value of a policy, as far as it can be told without the others."""
         policy, value = POLICIES[name], node.value
         if policy.can_state_none and value is False:
             return None
@@ -48,7 +47,7 @@ class Policies(Values):
         return self.text(node, name)
 
     def number(self, node: Node, name: str, kind: kinds.Number) -> Any:
-        """A whole number, or the name of one."""
+        """Read a whole number, or a name for one, such as a priority."""
         if isinstance(node.value, str) and kind.names:
             named = node.value in kind.names
             return kind.names[node.value] if named else self.expected_choice(node, name, tuple(kind.names))
@@ -56,72 +55,73 @@ class Policies(Values):
         return node.value if is_whole else self.expected(node, "a whole number", name)
 
     def payload(self, node: Node, name: str) -> Any:
-        """An object of JSON values, or a text that holds one."""
+        """Read an object, or a string that contains one as JSON."""
         value = node.value
         if isinstance(value, str):
             try:
-                found = json.loads(value)
+                payload = json.loads(value)
             except (ValueError, RecursionError) as error:
-                self.wrong(node.at, f"payload: is a text, and not one of JSON ({str(error)[:100]}).")
+                self.wrong(node.at, f"payload: is a string, but not valid JSON ({str(error)[:100]}).")
                 return WRONG
-            if not isinstance(found, dict):
-                return self.expected(Node(found, node.at), "an object", name)
-            return WRONG if self.checked(node, lambda: check_payload(found)) is WRONG else found
+            if not isinstance(payload, dict):
+                return self.expected(Node(payload, node.at), "an object", name)
+            return WRONG if self.checked(node, lambda: check_payload(payload)) is WRONG else payload
         if not isinstance(value, dict):
             return self.expected(node, "an object, or a string that contains one as JSON", name)
         before = len(self.diagnostics)
         self.only_json(node)
         if len(self.diagnostics) > before:
             return WRONG
-        found = node.plain
-        return WRONG if self.checked(node, lambda: check_payload(found)) is WRONG else found
+        payload = node.plain
+        return WRONG if self.checked(node, lambda: check_payload(payload)) is WRONG else payload
 
     def only_json(self, node: Node) -> None:
-        """Note each value that JSON does not have."""
+        """Report each value that JSON cannot represent."""
         value = node.value
         if isinstance(value, dict | list):
-            for each in value.values() if isinstance(value, dict) else value:
-                self.only_json(each)
+            for item in value.values() if isinstance(value, dict) else value:
+                self.only_json(item)
         elif isinstance(value, float) and not isfinite(value):
             self.wrong(node.at, f"payload: {value} is not a storable number.")
         elif not isinstance(value, bool | int | float | str | None):
             self.wrong(node.at, f"payload: {kind_of(value)} cannot be stored. Put it in quotes.")
 
     def backoff(self, node: Node, name: str) -> Any:
-        """The first wait, or the first and the longest."""
+        """Read a backoff: its base, or an object with base and max."""
         if not isinstance(node.value, dict):
             base = self.length(node, name)
             return base if base is WRONG else Backoff(base=base)
         read: dict[str, Any] = {}
-        for each, value in node.value.items():
-            if each in BACKOFF:
-                read[each] = self.length(value, f"{name}: {each}")
+        for field, value in node.value.items():
+            if field in BACKOFF:
+                read[field] = self.length(value, f"{name}: {field}")
             else:
-                self.unknown(each, value, BACKOFF, name)
+                self.unknown(field, value, BACKOFF, name)
         if WRONG in read.values() or len(read) < len(node.value):
             return WRONG
         return Backoff(**read)
 
     def dependencies(self, node: Node, name: str) -> Any:
-        """The schedules that must have succeeded."""
         items = node.value if isinstance(node.value, list) else [node]
-        read = [self.dependency(each, name) for each in items]
+        read = [self.dependency(item, name) for item in items]
         return WRONG if WRONG in read else tuple(read)
 
     def dependency(self, node: Node, name: str) -> After | Any:
-        """One schedule, how recently it must have succeeded, and how long to wait for it."""
+        """Read one dependency: `after`, `within` and optionally `wait`."""
         if not isinstance(node.value, dict):
             return self.expected(node, 'objects such as { after = "load", within = "24h" }', name)
         before = len(self.diagnostics)
-        for each, value in node.value.items():
-            if each not in DEPENDENCY:
-                self.unknown(each, value, DEPENDENCY, name)
-        for needed in ("after", "within"):
-            if needed not in node.value:
-                self.wrong(node.at, f"{name}: {needed} is missing.")
+        for field, value in node.value.items():
+            if field not in DEPENDENCY:
+                self.unknown(field, value, DEPENDENCY, name)
+        for field in ("after", "within"):
+            if field not in node.value:
+                self.wrong(node.at, f"{name}: {field} is missing.")
         values = node.value
         other = self.text(values["after"], f"{name}: after") if "after" in values else WRONG
-        lengths = {each: self.length(values[each], f"{name}: {each}") for each in ("within", "wait") if each in values}
+        durations = {
+            field: self.length(values[field], f"{name}: {field}") for field in ("within", "wait") if field in values
+        }
         if len(self.diagnostics) > before:
             return WRONG
-        return self.checked(node, lambda: after(check_name(other, name), lengths["within"], lengths.get("wait")))
+        return self.checked(node, lambda: after(check_name(other, name), durations["within"], durations.get("wait")))

@@ -1,4 +1,4 @@
-"""When schedules of a file tick."""
+"""Reader of triggers, with their time zone and options."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _OWNERS = {option.name: form.name for form in FORMS.values() for option in form.
 
 
 class Triggers(Values):
-    """Reads triggers, with what may stand beside them."""
+    """Reads triggers, with the fields next to them."""
 
     def zone(self, fields: Mapping[str, Node]) -> Any:
-        """The zone beside a trigger; None where none is given."""
+        """Return the time zone; None if the fields set none."""
         if (node := fields.get("tz")) is None:
             return None
         name = self.text(node, "tz")
         return name if name is WRONG else self.checked(node, lambda: zone(name).name)
 
     def trigger(self, fields: Mapping[str, Node], node: Node, tz: Any, depth: int = 0) -> Any:
-        """When it ticks: exactly one of the triggers, with what may stand beside it."""
+        """Read the trigger: exactly one form, with its options."""
         given = [name for name in TRIGGERS if name in fields]
         if len(given) != 1:
             text = f"has {' and '.join(given)}" if given else "has none"
@@ -41,7 +41,7 @@ class Triggers(Values):
                 self.wrong(fields[name].key, f"{name}: belongs to {owner}, not to {kind}.")
         value = fields[kind]
         if tz is WRONG:
-            # The rest of it is looked at all the same.
+            # Read the trigger anyway, to report its other errors.
             self._trigger(kind, value, fields, "UTC", depth)
             return WRONG
         return self._trigger(kind, value, fields, tz, depth)
@@ -74,7 +74,7 @@ class Triggers(Values):
         return WRONG if any(date is WRONG for date in dates) else dates
 
     def step(self, node: Node, name: str) -> Any:
-        """The units of a step that is written as a text, in seconds, or by unit."""
+        """Return the step by unit. It is given as text, in seconds, or by unit."""
         value = node.value
         if isinstance(value, str):
             return self.checked(node, lambda: read_step(value))
@@ -85,7 +85,7 @@ class Triggers(Values):
         return node.plain
 
     def any_of(self, node: Node, tz: str | None, depth: int) -> Any:
-        """Several triggers; those without a zone take that of the schedule."""
+        """Read several triggers. The default of their time zones is the schedule's."""
         if not isinstance(node.value, list) or not 1 <= len(node.value) <= MAX_MEMBERS or depth:
             words = f'a list of 1 to {MAX_MEMBERS} objects such as {{ cron = "0 3 * * *" }}'
             if not depth and isinstance(node.value, list):
@@ -93,15 +93,15 @@ class Triggers(Values):
                 return WRONG
             return self.expected(node, words if not depth else "no any_of within another", "any_of")
         members: list[Any] = []
-        for each in node.value:
-            if not isinstance(each.value, dict):
-                members.append(self.expected(each, "an object with one trigger", "any_of"))
+        for member in node.value:
+            if not isinstance(member.value, dict):
+                members.append(self.expected(member, "an object with one trigger", "any_of"))
                 continue
-            for name, value in each.value.items():
+            for name, value in member.value.items():
                 if name not in MEMBER:
                     self.unknown(name, value, MEMBER, "a trigger")
-            own = self.zone(each.value)
-            members.append(self.trigger(each.value, each, tz if own is None else own, depth + 1))
+            own = self.zone(member.value)
+            members.append(self.trigger(member.value, member, tz if own is None else own, depth + 1))
         if any(member is WRONG for member in members):
             return WRONG
         return self.checked(node, lambda: AnyOf(*members))

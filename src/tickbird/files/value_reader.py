@@ -1,4 +1,4 @@
-"""Single values of files: each is read, or what is wrong with it is noted where it stands."""
+"""Reader of single values: each is returned, or reported as a diagnostic with its location."""
 
 from __future__ import annotations
 
@@ -17,31 +17,30 @@ from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.loader import Source
 from tickbird.files.parse.nodes import Node, Position, kind_of
 
-# What a reader gives for something that is wrong, once that is noted.
+# The result of a reader after it has reported an error.
 WRONG: Final = object()
 
 
 class Values:
-    """Reads values of one file, and gathers mistakes."""
+    """Reads values of one file, and collects diagnostics."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         self.diagnostics = diagnostics
         self.source = Source("document", Node({}))
-        # What a mistake is part of, in front of what is wrong.
+        # Prefix of diagnostics: the item that is being read.
         self.where = ""
 
     def wrong(self, at: Position | None, text: str) -> None:
-        """Note a mistake."""
         self.diagnostics.append(Diagnostic(self.source.location(at), f"{self.where}{text}"))
 
     def unknown(self, name: str, node: Node, known: Iterable[str], what: str) -> None:
-        """Note a name that nothing has, with the one that it is like."""
+        """Report an unknown name, with a similar known one."""
         close = get_close_matches(name, list(known), 1)
         hint = f"Did you mean {close[0]}?" if close else f"Known fields: {', '.join(known)}."
         self.wrong(node.key or node.at, f"{name[:60]!r} is not a field of {what}. {hint}")
 
     def checked(self, node: Node, check: Callable[[], Any]) -> Any:
-        """What a check gives, or a mistake in its words."""
+        """Return the result of a check, or report its InvalidError and return WRONG."""
         try:
             return check()
         except InvalidError as error:
@@ -49,12 +48,12 @@ class Values:
             return WRONG
 
     def expected(self, node: Node, what: str, name: str) -> Any:
-        """Note that something else was expected."""
+        """Report a value of the wrong type and return WRONG."""
         self.wrong(node.at, f"{name}: expected {what}, not {kind_of(node.value)}.")
         return WRONG
 
     def named(self, node: Node, check: Callable[[], Any]) -> bool:
-        """Is the name of something usable?"""
+        """Run a check of the node's key; report its InvalidError and return False."""
         try:
             check()
         except InvalidError as error:
@@ -63,7 +62,6 @@ class Values:
         return True
 
     def text(self, node: Node, name: str) -> Any:
-        """A text."""
         if isinstance(node.value, str):
             return node.value
         hint = "" if isinstance(node.value, dict | list) else "; put it in quotes"
@@ -71,18 +69,17 @@ class Values:
         return WRONG
 
     def name(self, node: Node, what: str) -> Any:
-        """A text that may be a name."""
         text = self.text(node, what)
         return text if text is WRONG else self.checked(node, lambda: check_name(text, what))
 
     def names(self, node: Node, name: str) -> Any:
-        """One name, or a list of names."""
+        """Read one name, or a list of names."""
         items = node.value if isinstance(node.value, list) else [node]
-        read = [self.name(each, name) for each in items]
+        read = [self.name(item, name) for item in items]
         return WRONG if WRONG in read else tuple(read)
 
     def moment(self, node: Node, name: str) -> Any:
-        """A date with a time, with or without an offset."""
+        """Read a date with a time, with or without an offset."""
         if isinstance(node.value, datetime):
             if node.value.microsecond:
                 self.wrong(node.at, f"{name}: has a fraction of a second. Ticks are whole seconds.")
@@ -93,23 +90,23 @@ class Values:
         return self.checked(node, lambda: parse_iso(node.value, name))
 
     def instant(self, node: Node, name: str, tz: str | None) -> Any:
-        """An instant; without an offset it is on the clock of the zone that stands beside it."""
-        found = self.moment(node, name)
-        if found is WRONG or found.tzinfo is not None:
-            return found
+        """Read an instant. Without an offset, it is local time in `tz`."""
+        moment = self.moment(node, name)
+        if moment is WRONG or moment.tzinfo is not None:
+            return moment
         if tz is None:
-            self.wrong(node.at, f"{name}: {found.isoformat()} has no offset. Write {found.isoformat()}Z, or add tz.")
+            self.wrong(node.at, f"{name}: {moment.isoformat()} has no offset. Write {moment.isoformat()}Z, or add tz.")
             return WRONG
-        return to_datetime(zone(tz).to_epoch(wall_seconds(found)))
+        return to_datetime(zone(tz).to_epoch(wall_seconds(moment)))
 
     def length(self, node: Node, name: str) -> Any:
-        """A length of time, in seconds or as a text."""
+        """Read a duration: whole seconds, or text such as 10m."""
         if isinstance(node.value, bool) or not isinstance(node.value, int | str):
             return self.expected(node, 'a duration such as "10m", or whole seconds', name)
         return self.checked(node, lambda: seconds(node.value, name))
 
     def expected_choice(self, node: Node, name: str, choices: Sequence[str]) -> Any:
-        """Note that a word is none of a few, with the one that it is like."""
+        """Report a value that is not one of the choices, with a similar one."""
         close = get_close_matches(node.value, choices, 1) if isinstance(node.value, str) else []
         hint = f"Did you mean {close[0]}?" if close else f"Use one of {', '.join(choices)}."
         shown = repr(node.value)[:60] if isinstance(node.value, str) else kind_of(node.value)
@@ -117,13 +114,12 @@ class Values:
         return WRONG
 
     def days(self, node: Node, name: str) -> Any:
-        """One day, or a list of days: weekdays and dates."""
+        """Read one day, or a list of days: weekdays and dates."""
         items = node.value if isinstance(node.value, list) else [node]
-        read = [self.day(each, name) for each in items]
+        read = [self.day(item, name) for item in items]
         return WRONG if WRONG in read else read
 
     def day(self, node: Node, name: str) -> Any:
-        """A weekday or a date."""
         if type(node.value) is date:
             return node.value.isoformat()
         if not isinstance(node.value, str):
