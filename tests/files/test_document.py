@@ -265,7 +265,7 @@ ONE = '[schedules.a]\ntask = "x"\n'
         (f"{ONE}any_of = [{{ cron = '0 1 * * *', crn = 1 }}]", "'crn' is not a field of a trigger. Did you mean cron?"),
         (f"{ONE}every = 5\npayload = 5", "payload: expected an object, or a string that contains one as JSON"),
         (f"{ONE}every = 5\npayload = '[1]'", "payload: expected an object, not a list"),
-        (f"{ONE}every = 5\npayload = '{{'", "payload: is a text, and not one of JSON"),
+        (f"{ONE}every = 5\npayload = '{{'", "payload: is a string, but not valid JSON"),
         (f"{ONE}every = 5\npayload = '{{\"a\": NaN}}'", "payload: is not JSON"),
         (f'{ONE}every = 5\npayload = {{ a = "\\u0000" }}', "payload: contains a NUL character"),
         (f"{ONE}every = 5\nhold_above = 5", "hold_above: '5' needs catch_up=\"all\""),

@@ -228,7 +228,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         ("yaml", "a: 010", "x.yaml:1:4: 010 is a different number in other YAML versions"),
         ("yaml", "a: .nan", "x.yaml:1:4: .nan is not a storable number."),
         ("yaml", "a: 1e999", "is too large"),
-        ("yaml", 'é: 1\na: "\x07"', "x.yaml:2:5: cannot be read as YAML: holds a character that YAML does not allow"),
+        ("yaml", 'é: 1\na: "\x07"', "x.yaml:2:5: cannot be read as YAML: contains a character that YAML does not allow"),
         ("yaml", "# nothing", "is empty"),
     ],
 )

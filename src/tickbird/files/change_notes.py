@@ -11,7 +11,7 @@ from tickbird.domain.schedules.schedule import Schedule
 
 
 def change_notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
-    """What a person should know of a schedule before it is written."""
+    """Yield notes for the person who reviews the change."""
     if before is None and after.definition is not None and (inherited := _inherited(after.definition)):
         yield f"from its task: {inherited}"
     if before is None and after.state == "ended":
@@ -25,7 +25,7 @@ def change_notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
 
 
 def _inherited(definition: Definition) -> str:
-    """The settings that it has from its task, in words."""
+    """Return the settings that the schedule inherits from its task, as text."""
     encoded = encode_definition(definition)
     names = [name for name in TASK_SETTINGS if name in encoded and name not in definition.stated]
     return ", ".join(f"{name} {POLICIES[name].text(encoded[name])}" for name in names)

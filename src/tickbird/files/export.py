@@ -47,7 +47,7 @@ def operator_notes(schedule: Schedule, app: str) -> list[str]:
     """Notes on the owner, the overrides and the pause of a schedule in a document of `app`."""
     notes = []
     if schedule.app != app:
-        notes.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
+        notes.append("created by a person" if schedule.app is None else f"of app {schedule.app}")
     notes += [f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.field_overrides.items()]
     if schedule.pause is not None:
         notes.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))

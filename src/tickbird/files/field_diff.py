@@ -1,4 +1,4 @@
-"""Fields of stored and declared definitions, compared as every store keeps them."""
+"""Comparison of stored and declared definitions, independent of how a store represents numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BEYOND: Final = 2**53
 
 
 def is_declared(schedule: Schedule, definition: Definition, encoded: Mapping[str, Any]) -> bool:
-    """Does a schedule stand as it is declared, with what an operator has set over it?"""
+    """Return True if a schedule equals its declaration plus the operator overrides."""
     stored = schedule.definition
     if stored is None:
         return False
@@ -27,29 +27,33 @@ def is_declared(schedule: Schedule, definition: Definition, encoded: Mapping[str
             encoded = encode_definition(decode_definition({**encoded, **schedule.field_overrides}))
         except InvalidError:
             return False
-    found = encode_definition(replace(stored, closed={}) if stored.closed else stored)
-    return alike(found, encoded)
+    current = encode_definition(replace(stored, closed={}) if stored.closed else stored)
+    return alike(current, encoded)
 
 
-def alike(one: Any, other: Any) -> bool:
-    """Are two JSON values the same to every store? Some write large numbers without saying whether they are whole."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(alike(value, other[name]) for name, value in one.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(alike, one, other))
+def alike(left: Any, right: Any) -> bool:
+    """Compare JSON values. Large integers and floats may be equal, because some stores do not keep their type."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(alike(value, right[name]) for name, value in left.items())
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(alike, left, right))
     numbers = (int, float)
-    if isinstance(one, numbers) and isinstance(other, numbers) and not isinstance(one, bool) | isinstance(other, bool):
-        if type(one) is type(other):
-            return one == other
-        return abs(one) >= _BEYOND and float(one) == float(other)
-    return type(one) is type(other) and bool(one == other)
+    if (
+        isinstance(left, numbers)
+        and isinstance(right, numbers)
+        and not isinstance(left, bool) | isinstance(right, bool)
+    ):
+        if type(left) is type(right):
+            return left == right
+        return abs(left) >= _BEYOND and float(left) == float(right)
+    return type(left) is type(right) and bool(left == right)
 
 
 def changed_fields(before: Schedule, after: Schedule) -> tuple[FieldChange, ...]:
-    """The fields that will be another; what calendars say is none of them."""
+    """Return the changed fields, without the closed days of calendars."""
     names = [name for name in {**before.definition_json, **after.definition_json} if name not in ("v", "closed")]
     pairs = ((name, before.definition_json.get(name), after.definition_json.get(name)) for name in names)
-    return tuple(FieldChange(*each) for each in pairs if not alike(each[1], each[2]))
+    return tuple(FieldChange(name, old, new) for name, old, new in pairs if not alike(old, new))
 
 
 def kept_overrides(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[KeptOverride, ...]:

@@ -1,4 +1,4 @@
-"""What a schedule may have in a file: a trigger, a target, and the policies of the domain's table."""
+"""Fields of schedule files."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ BESIDE = {
 
 
 def target_names() -> tuple[str, ...]:
-    """The kinds of targets; a schedule has exactly one of them."""
+    """Return the target kinds. A schedule has exactly one of them."""
     return tuple(target_kinds())
 
 
 def schedule_names() -> tuple[str, ...]:
-    """All that a schedule may have."""
+    """Return all fields of a schedule."""
     return (*TRIGGERS, *BESIDE, *target_names(), *POLICIES)
 
 
-# Of `depends_on`, `backoff` and a trigger of `any_of`.
+# Fields of `depends_on`, of `backoff` and of a trigger in `any_of`.
 DEPENDENCY = ("after", "within", "wait")
 BACKOFF = ("base", "max")
 MEMBER = (*TRIGGERS, *BESIDE)
-# Of the document.
+# Fields of the document.
 PARTS: Mapping[str, str] = {
     "app": "App that owns these schedules. Schedules of other owners are never changed (default: files).",
     "namespace": "Namespace of the schedules (default: default).",
@@ -43,6 +43,6 @@ PARTS: Mapping[str, str] = {
     "queues": "Rate limit, such as 100/min, by queue.",
     "state": "Owning app, pause and overrides of schedules by name, as `tickbird export --all` writes them.",
 }
-# What editors put there for themselves.
+# Editors add these for themselves.
 IGNORED = ("$schema",)
 Plain = dict[str, Any]

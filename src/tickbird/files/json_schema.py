@@ -1,4 +1,4 @@
-"""The JSON Schema of a file of schedules, for editors; from the table of fields that files are read by."""
+"""The JSON Schema of schedule files, for editors. It is generated from the tables that the reader uses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schema() -> Schema:
-    """The schema of a document, in the dialect that most editors know."""
+    """Return the schema of a document."""
     return {
         "$schema": DIALECT,
         "title": "Tickbird schedules",
@@ -45,18 +45,18 @@ def json_schema() -> Schema:
     }
 
 
-def _by_name(part: str, each: Schema) -> Schema:
+def _by_name(part: str, item: Schema) -> Schema:
     return {
         "type": "object",
         "description": PARTS[part],
         "propertyNames": {"pattern": _NAME["pattern"]},
-        "additionalProperties": each,
+        "additionalProperties": item,
     }
 
 
 def _object(properties: Schema, required: list[str] | None = None) -> Schema:
-    made: Schema = {"type": "object", "additionalProperties": False, "properties": properties}
-    return made | ({"required": required} if required else {})
+    schema: Schema = {"type": "object", "additionalProperties": False, "properties": properties}
+    return schema | ({"required": required} if required else {})
 
 
 def _exactly_one(names: Any) -> list[Schema]:
@@ -74,9 +74,9 @@ def _triggers() -> Schema:
     values: Schema = {"text": {"type": "string"}, "step": step, "instant": _INSTANT}
     dates: Schema = {"type": "array", "items": _INSTANT, "maxItems": MAX_DATES}
     options: Schema = {"moment": _INSTANT, "moments": dates, "object": {"type": "object"}}
-    made = {form.name: {**values[form.kind], "description": form.about} for form in FORMS.values()}
-    made["tz"] = {"type": "string", "description": BESIDE["tz"]}
-    return made | {
+    properties = {form.name: {**values[form.kind], "description": form.about} for form in FORMS.values()}
+    properties["tz"] = {"type": "string", "description": BESIDE["tz"]}
+    return properties | {
         option.name: {**options[option.kind], "description": option.about}
         for form in FORMS.values()
         for option in form.options

@@ -1,4 +1,4 @@
-"""Files and folders as nodes: which files there are, what format each is in, and what is wrong with any of them."""
+"""Loader: find schedule files in folders, detect their format and parse them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tickbird.files.parse.yaml import read_yaml
 Format = Literal["toml", "yaml", "json"]
 FORMATS = get_args(Format)
 ENDINGS: dict[str, Format] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
-# A hundred thousand schedules fit in; what is larger was most likely not meant.
+# Large enough for 100,000 schedules. A larger file is most likely named by mistake.
 MAX_FILE = 64 * 2**20
-# So many files and folders of a folder are looked at, and so much is read of all files together.
+# Maximum number of files and folders in a folder, and of bytes in all files.
 MAX_ENTRIES = 100_000
 MAX_DOCUMENT = 4 * MAX_FILE
 _ENDINGS = "*.toml, *.yaml, *.yml or *.json"
@@ -28,18 +28,17 @@ _ENDINGS = "*.toml, *.yaml, *.yml or *.json"
 
 @dataclass(slots=True)
 class Source:
-    """One file: its name as people see it, and what stands in it, if it can be read."""
+    """One parsed file, with its name for diagnostics."""
 
     file: str
     root: Node
 
     def location(self, at: Position | None) -> SourceLocation:
-        """A place in this file."""
         return SourceLocation(self.file) if at is None else SourceLocation(self.file, *at)
 
 
 def read_paths(paths: Iterable[str | Path], diagnostics: list[Diagnostic]) -> list[Source]:
-    """Every file that is named, and every one in a folder that is named and in the folders within it."""
+    """Read the named files, and all schedule files in the named folders and their subfolders."""
     seen: set[tuple[int, int]] = set()
     sources: list[Source] = []
     left = MAX_DOCUMENT
@@ -56,7 +55,7 @@ def read_paths(paths: Iterable[str | Path], diagnostics: list[Diagnostic]) -> li
 
 
 def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagnostic]) -> Source | None:
-    """What stands in the bytes of a file."""
+    """Parse the bytes of a file; None after a diagnostic was added."""
     remarks: list[Remark] = []
     try:
         text = _decoded(data)
@@ -69,9 +68,9 @@ def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagno
         else:
             root, remarks = (read_json if spelling == "json" else read_yaml)(text)
     except Unreadable as error:
-        place = SourceLocation(file) if error.at is None else SourceLocation(file, *error.at)
-        what = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
-        diagnostics.append(Diagnostic(place, what + ("" if what.endswith(".") else ".")))
+        location = SourceLocation(file) if error.at is None else SourceLocation(file, *error.at)
+        text = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
+        diagnostics.append(Diagnostic(location, text + ("" if text.endswith(".") else ".")))
         return None
     source = Source(file, root)
     diagnostics += [Diagnostic(source.location(at), words) for at, words in remarks]
@@ -79,7 +78,7 @@ def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagno
 
 
 def _decoded(data: bytes) -> str:
-    """UTF-8, with or without a byte order mark."""
+    """Decode UTF-8, with or without a byte order mark."""
     if len(data) > MAX_FILE:
         raise Unreadable(f"is larger than {MAX_FILE // 2**20} MiB. Split it into several files in one folder")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -94,19 +93,19 @@ def _decoded(data: bytes) -> str:
 
 def _files(named: str | Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
     if not str(named):
-        # A variable that is not set must not mean whatever lies about here.
+        # An unset shell variable must not mean the current folder.
         diagnostics.append(Diagnostic(SourceLocation("''"), "is not a file name. Write . for the current folder."))
         return
     path = Path(named)
-    # Unlike those of Path, these questions have an answer for every name.
+    # Unlike Path.is_dir, this raises no error for unusual names.
     if not os.path.isdir(path):  # noqa: PTH112
         yield path
         return
     refused: list[Diagnostic] = []
     try:
-        found = sorted(_within(path, refused))
+        files = sorted(_within(path, refused))
     except _TooManyError:
-        # Of what is amiss in such a tree nothing else is worth telling.
+        # In such a tree, other errors do not matter.
         words = f"the folder contains more than {MAX_ENTRIES:,} files and folders"
         diagnostics.append(
             Diagnostic(
@@ -116,19 +115,19 @@ def _files(named: str | Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
         )
         return
     diagnostics += refused
-    if not found:
+    if not files:
         diagnostics.append(
             Diagnostic(SourceLocation(str(path)), f"the folder contains no file with extension {_ENDINGS}.")
         )
-    yield from found
+    yield from files
 
 
 class _TooManyError(Exception):
-    """A folder with more in it than anybody keeps schedules beside."""
+    """The folder has more than MAX_ENTRIES files and folders."""
 
 
 def _within(folder: Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
-    """The files of a folder and of those in it; not what begins with a dot, nor what lies behind links to folders."""
+    """Yield the schedule files of a folder and its subfolders, without dot files and links to folders."""
 
     def refused(error: OSError) -> None:
         diagnostics.append(
@@ -136,7 +135,7 @@ def _within(folder: Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
         )
 
     entries = 0
-    for where, folders, names in os.walk(folder, onerror=refused):
+    for parent, folders, names in os.walk(folder, onerror=refused):
         entries += len(folders) + len(names)
         if entries > MAX_ENTRIES:
             raise _TooManyError
@@ -144,13 +143,13 @@ def _within(folder: Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
         for name in names:
             if name.startswith(".") or Path(name).suffix.lower() not in ENDINGS:
                 continue
-            file = Path(where, name)
+            file = Path(parent, name)
             if not _is_pipe(file):
                 yield file
 
 
 def _is_pipe(file: Path) -> bool:
-    """Whether reading it would wait for somebody; what cannot be looked at is told of when it is read."""
+    """Return True if reading would block. An error is reported later, when the file is read."""
     try:
         return stat.S_ISFIFO(file.stat().st_mode)
     except OSError:
@@ -158,7 +157,7 @@ def _is_pipe(file: Path) -> bool:
 
 
 def _read_file(path: Path, seen: set[tuple[int, int]], diagnostics: list[Diagnostic]) -> tuple[Source | None, int]:
-    """What stands in a file, if it can be read, and how many bytes that took."""
+    """Return the parsed file, or None, and the number of bytes read."""
     spelling = ENDINGS.get(path.suffix.lower())
     if spelling is None and os.path.exists(path):  # noqa: PTH110
         diagnostics.append(
@@ -167,11 +166,11 @@ def _read_file(path: Path, seen: set[tuple[int, int]], diagnostics: list[Diagnos
         return None, 0
     try:
         with path.open("rb") as file:
-            # A file is read once, by whatever names it is given.
-            found = os.fstat(file.fileno())
-            if (found.st_dev, found.st_ino) in seen:
+            # A file is read once, even if several paths name it.
+            status = os.fstat(file.fileno())
+            if (status.st_dev, status.st_ino) in seen:
                 return None, 0
-            seen.add((found.st_dev, found.st_ino))
+            seen.add((status.st_dev, status.st_ino))
             data = file.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

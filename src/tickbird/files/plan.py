@@ -1,4 +1,4 @@
-"""A plan: what applying a document would change, and what is stored of it."""
+"""The plan of `apply`: its changes, and the stored state that it is computed from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kind = Literal["create", "change", "resume", "calendar", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A field of a definition as JSON, before and after; None: its default."""
+    """A field of a definition as JSON, before and after; None is the default."""
 
     name: str
     before: Any
@@ -28,7 +28,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class KeptOverride:
-    """A field that an operator has set: it stays as it is, whatever the files say."""
+    """A field that an operator has set. It keeps its value, even if the files declare another."""
 
     name: str
     value: Any
@@ -37,7 +37,7 @@ class KeptOverride:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """Ticks that are due and not decided yet: before the change they are, as the schedule stands."""
+    """Overdue ticks. They are decided under the current definition, before the change applies."""
 
     ticks: int
     catch_up: str
@@ -45,30 +45,30 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleChange:
-    """What becomes of one schedule, by one command."""
+    """The change of one schedule."""
 
     name: str
     kind: Kind
-    # None where a server made the plan.
+    # None if a server created the plan.
     command: Command | None
-    # As it will be; one that is deleted, as it was.
+    # The schedule after the change; a deleted one before it.
     schedule: Schedule
     fields: tuple[FieldChange, ...] = ()
     kept_overrides: tuple[KeptOverride, ...] = ()
-    # A pause stays, whoever made it.
+    # The pause, which `apply` does not change.
     pause: PauseState | None = None
     ticks: TickChanges = NO_CHANGES
     late: Late | None = None
-    # Single ticks for which something was decided that makes no sense any more.
+    # Number of tick overrides that become void.
     void: int = 0
     notes: tuple[str, ...] = ()
-    # Commands after the first, which restore what operators did in another store.
+    # Further commands, which restore overrides and the pause of another store.
     restores: tuple[Command, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A schedule that is as the files say, but for what people have done beside them, which stays."""
+    """A schedule that matches the files, except for operator overrides and a pause, which stay."""
 
     name: str
     kept_overrides: tuple[KeptOverride, ...] = ()
@@ -79,7 +79,7 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """A calendar, a limit or the rate of a queue that is set to something else; before is None where it was not set."""
+    """A changed calendar, concurrency limit or rate limit; `before` is None if it was not set."""
 
     part: Literal["calendars", "limits", "queues"]
     name: str
@@ -89,18 +89,19 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlan:
-    """All that would change; `diagnostics` and `conflicts` keep it from being applied."""
+    """All changes of a document. A plan with `diagnostics` or `conflicts` cannot be applied."""
 
     app: str
     namespace: str
     schedules: Sequence[ScheduleChange] = ()
     settings: Sequence[SettingChange] = ()
-    # Tasks that no live worker has.
+    # Tasks that no live worker registers.
     unserved: Sequence[str] = ()
-    # Schedules that are as the files say, and those of the app that no file has and that stay all the same.
+    # Number of schedules that match the files.
     same: int = 0
+    # Schedules of the app that are in no file. They stay, because the plan does not prune.
     not_in_files: Sequence[str] = ()
-    # Of those that are as the files say, the ones that are paused, or have fields that operators set.
+    # Schedules that match the files, but are paused or have operator overrides.
     stays: Sequence[Unchanged] = ()
     crowds: Sequence[BusyMinute] = ()
     diagnostics: Sequence[Diagnostic] = ()
@@ -109,12 +110,11 @@ class FilePlan:
 
     @property
     def is_empty(self) -> bool:
-        """Is there nothing to do?"""
         return not (self.schedules or self.settings or self.diagnostics or self.conflicts)
 
     @property
     def commands(self) -> list[tuple[str, Command]]:
-        """The commands by schedule, in the order in which they can be made."""
+        """Pairs of schedule and command, in the order in which they must be applied."""
         return [
             (change.name, command)
             for change in self.schedules
@@ -130,20 +130,20 @@ class FilePlan:
             raise OwnedError(self.conflicts)
 
     def count(self, kind: Kind) -> int:
-        """How many schedules are changed in this way."""
         return sum(change.kind == kind for change in self.schedules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredState:
-    """What is stored, as far as it matters for a document."""
+    """The stored state that a plan of one document needs."""
 
-    # Schedules of the app, and others that the document names, be it as dependencies; with deleted ones.
+    # Schedules of the app and schedules that the document names, also as dependencies; including deleted ones.
     schedules: Mapping[str, AppSchedule]
-    # Definitions of stored calendars; what all of them close, with those of the document over the stored ones; and the
-    # schedules that name one which the document changes.
+    # Definitions of stored calendars.
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Calendars after the change: the stored ones, replaced by those of the document.
     closed: Mapping[str, Calendar] = field(default_factory=dict)
+    # Schedules that use a calendar which the document changes.
     naming: Sequence[Schedule] = ()
     # Fields, and `paused`, that operators have changed since the schedule was created; only of schedules with state.
     operated: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What applying a document would do: pure, from what the files say and what is stored."""
+"""Planner of `apply`: a pure function of the document and the stored state."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from tickbird.files.schedule_state import NO_STATE
 from tickbird.files.shadow_notes import shadow_notes
 from tickbird.files.tick_diff import BusyMinute, TickBudget, compare, crowds
 
-# Parts of a definition under the names that files have for them.
+# Field of a definition → its possible names in files.
 _FILE_FIELDS: Final = {"trigger": lambda: ("any_of", "cron", "every", "rrule", "at"), "target": target_names}
 
 
 def plan_files(
     document: Document,
-    known: StoredState,
+    stored: StoredState,
     *,
     namespace: str,
     actor: str,
@@ -42,50 +42,53 @@ def plan_files(
     prune: bool = False,
     adopt: bool = False,
 ) -> FilePlan:
-    """What applying a document does; with `adopt`, schedules that a person made become the app's."""
-    return _Planner(document, known, namespace, actor, now, adopt).plan(prune=prune)
+    """Plan the changes of a document. With `adopt`, the app takes over schedules that a person created."""
+    return _Planner(document, stored, namespace, actor, now, adopt).plan(prune=prune)
 
 
 class _Planner:
     def __init__(
-        self, document: Document, known: StoredState, namespace: str, actor: str, now: float, adopt: bool
+        self, document: Document, stored: StoredState, namespace: str, actor: str, now: float, adopt: bool
     ) -> None:
-        self.document, self.known, self.namespace = document, known, namespace
+        self.document, self.stored, self.namespace = document, stored, namespace
         self.actor, self.now, self.adopt = actor, now, adopt
         self.diagnostics: list[Diagnostic] = []
         self.conflicts: list[Diagnostic] = []
         self.changes: list[ScheduleChange] = []
-        self.circle = ""
+        self.cycle = ""
         self.budget = TickBudget()
         self.same = 0
         self.stays: list[Unchanged] = []
-        # All that will be there in the end, for what falls together.
+        # All schedules after the change, to find busy minutes.
         self.after: dict[str, Schedule] = {}
-        self.needs = {name: [each.schedule for each in one.depends_on] for name, one in document.schedules.items()}
-        self.all_needs = {**_stored_needs(known.schedules), **self.needs}
+        self.needs = {
+            name: [dependency.schedule for dependency in definition.depends_on]
+            for name, definition in document.schedules.items()
+        }
+        self.all_needs = {**_stored_needs(stored.schedules), **self.needs}
 
     def plan(self, *, prune: bool) -> FilePlan:
         settings = self._settings()
         gone = [
             name
-            for name, each in self.known.schedules.items()
-            if each.schedule.app == self.document.app
-            and each.schedule.state != "deleted"
+            for name, owned in self.stored.schedules.items()
+            if owned.schedule.app == self.document.app
+            and owned.schedule.state != "deleted"
             and name not in self.document.schedules
         ]
         for name in self._ordered():
             self._declare(name, self.document.schedules[name], frozenset(gone) if prune else frozenset())
-        if self.circle and not self.diagnostics:
-            # Each schedule of a circle tells of it, if it is to change.
-            at = next((name for name in self.needs if f"{name} →" in self.circle), "")
-            self.wrong(at, self.circle, "depends_on")
+        if self.cycle and not self.diagnostics:
+            # A changed schedule of the cycle would have reported it.
+            at = next((name for name in self.needs if f"{name} →" in self.cycle), "")
+            self.wrong(at, self.cycle, "depends_on")
         self._recalendar({setting.name for setting in settings if setting.part == "calendars"})
         if prune:
             self._delete(gone)
-        found: tuple[BusyMinute, ...] = ()
-        concerned = {change.name for change in self.changes if change.ticks}
-        if concerned:
-            found = crowds(self.after.values(), concerned, floor(self.now), TickBudget())
+        busy: tuple[BusyMinute, ...] = ()
+        changed = {change.name for change in self.changes if change.ticks}
+        if changed:
+            busy = crowds(self.after.values(), changed, floor(self.now), TickBudget())
         return FilePlan(
             app=self.document.app,
             namespace=self.namespace,
@@ -94,50 +97,50 @@ class _Planner:
             same=self.same,
             stays=self.stays,
             not_in_files=() if prune else sorted(gone),
-            crowds=found,
+            crowds=busy,
             diagnostics=self.diagnostics,
             conflicts=self.conflicts,
         )
 
     def wrong(self, name: str, text: str, field_name: str = "") -> None:
-        """Note what keeps a schedule from being written."""
-        said = next(
+        """Add a diagnostic that prevents the plan from being applied."""
+        written = next(
             (
-                each
-                for each in _FILE_FIELDS.get(field_name, tuple)()
-                if ("schedules", name, each) in self.document.places
+                field
+                for field in _FILE_FIELDS.get(field_name, tuple)()
+                if ("schedules", name, field) in self.document.places
             ),
             "",
         )
-        place = self.document.location("schedules", name, said or field_name)
-        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text.removeprefix(f'schedule {name!r} ')}"))
+        location = self.document.location("schedules", name, written or field_name)
+        self.diagnostics.append(Diagnostic(location, f"schedule {name}: {text.removeprefix(f'schedule {name!r} ')}"))
 
     def _settings(self) -> list[SettingChange]:
-        document, known = self.document, self.known
+        document, stored = self.document, self.stored
         pairs: tuple[tuple[Any, Mapping[str, Any], Mapping[str, Any]], ...] = (
-            ("calendars", known.calendars, document.calendars),
-            ("limits", known.limits, document.limits),
-            ("queues", {name: str(rate) for name, rate in known.queues.items()}, _texts(document.queues)),
+            ("calendars", stored.calendars, document.calendars),
+            ("limits", stored.limits, document.limits),
+            ("queues", _texts(stored.queues), _texts(document.queues)),
         )
         return [
-            SettingChange(part, name, stored.get(name), said[name])
-            for part, stored, said in pairs
-            for name in sorted(said)
-            if stored.get(name) != said[name]
+            SettingChange(part, name, before.get(name), after[name])
+            for part, before, after in pairs
+            for name in sorted(after)
+            if before.get(name) != after[name]
         ]
 
     def _ordered(self) -> Iterable[str]:
-        """Each schedule behind those of the document that it depends on."""
+        """Return the schedules in dependency order, or in file order if there is a cycle."""
         try:
             return list(topological_order(self.needs))
         except InvalidError as error:
-            self.circle = str(error)
+            self.cycle = str(error)
             return self.document.schedules
 
-    # Schedules that are declared
+    # Schedules in the document
 
     def _declare(self, name: str, definition: Definition, gone: frozenset[str]) -> None:
-        stored = self.known.schedules.get(name)
+        stored = self.stored.schedules.get(name)
         schedule = None if stored is None or stored.schedule.state == "deleted" else stored.schedule
         owner = self._owner(name)
         if schedule is not None and not self._owns(schedule, owner):
@@ -166,7 +169,7 @@ class _Planner:
                 app=owner,
                 fingerprint=mark,
             )
-        if lost := next((each.schedule for each in definition.depends_on if each.schedule in gone), None):
+        if lost := next((needed.schedule for needed in definition.depends_on if needed.schedule in gone), None):
             self.wrong(
                 name,
                 f"depends_on: {lost!r} is in no file and would be deleted. Keep it, or remove the dependency.",
@@ -201,7 +204,7 @@ class _Planner:
         return False
 
     def _leave(self, schedule: Schedule, encoded: Mapping[str, Any], *, resumes: bool) -> None:
-        """As the files say; paused perhaps by a deploy of code, which is over."""
+        """Leave an unchanged schedule, but resume it if a deploy paused it as removed from code."""
         self.after[schedule.name] = schedule
         if resumes and is_removed(schedule):
             self._resume(schedule, schedule.revision)
@@ -224,12 +227,12 @@ class _Planner:
         return (*fields, "paused") if resumed else tuple(fields)
 
     def _operated(self, schedule: Schedule | None) -> frozenset[str]:
-        return frozenset() if schedule is None else self.known.operated.get(schedule.name, frozenset())
+        return frozenset() if schedule is None else self.stored.operated.get(schedule.name, frozenset())
 
     def _next_restore(self, schedule: Schedule, operated: frozenset[str]) -> Command | None:
-        """What the document says operators did to a schedule, and is missing in it; overrides before a pause.
+        """Return the command that restores the next missing part of the exported state: overrides, then the pause.
 
-        Not the parts that operators have changed in this store, because they may have undone them.
+        Parts that operators have changed in this store are not restored, because they may have undone them.
         """
         state = self.document.state.get(schedule.name, NO_STATE)
         present = {*schedule.field_overrides, *operated}
@@ -255,9 +258,9 @@ class _Planner:
     def _change(
         self, name: str, schedule: Schedule | None, command: Command, kind: Kind, encoded: Mapping[str, Any]
     ) -> ScheduleChange | None:
-        """The change that a command makes, or None with the reason noted."""
-        # One that was deleted goes on behind what was decided.
-        before = self.known.schedules[name].schedule if name in self.known.schedules else schedule
+        """Return the change of a command, or None after a diagnostic was added."""
+        # A deleted schedule continues after its last decided tick.
+        before = self.stored.schedules[name].schedule if name in self.stored.schedules else schedule
         restores: list[Command] = []
         try:
             done = self._apply(command, before, name)
@@ -291,23 +294,25 @@ class _Planner:
     def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
         if schedule is not None:
             check_readable(schedule)
-        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.changes_dependencies else None)
+        facts = Facts(calendars=self.stored.closed, needs=self.all_needs if command.changes_dependencies else None)
         return command.apply(schedule, name, facts, self.now)
 
     def _waits_for_shadows(self, schedule: Schedule) -> Iterable[str]:
         definition = schedule.definition
-        for each in () if definition is None or definition.shadow else definition.depends_on:
-            stored = self.known.schedules.get(each.schedule)
-            needed = self.document.schedules.get(each.schedule) or (stored.schedule.definition if stored else None)
+        for dependency in () if definition is None or definition.shadow else definition.depends_on:
+            stored = self.stored.schedules.get(dependency.schedule)
+            needed = self.document.schedules.get(dependency.schedule) or (
+                stored.schedule.definition if stored else None
+            )
             if needed is not None and needed.shadow:
-                yield f"it depends on {each.schedule}, which is a shadow and never succeeds"
+                yield f"it depends on {dependency.schedule}, which is a shadow and never succeeds"
 
-    # Others
+    # Schedules that are not in the document
 
     def _recalendar(self, changed: set[str]) -> None:
-        """Schedules that name a calendar which says something else now, and that are not written anyway."""
+        """Refresh schedules that use a changed calendar and are not changed otherwise."""
         written = {change.name for change in self.changes}
-        for schedule in self.known.naming:
+        for schedule in self.stored.naming:
             if schedule.name in written or schedule.state == "deleted" or schedule.definition is None:
                 continue
             names = [name for name in schedule.definition.calendars if name in changed]
@@ -319,10 +324,10 @@ class _Planner:
                 self.changes.append(replace(change, kept_overrides=(), fields=()))
 
     def _delete(self, names: Sequence[str]) -> None:
-        """Each before those that it depends on."""
+        """Delete schedules before their dependencies."""
         needs = {name: self.all_needs[name] for name in names}
         for name in reversed(list(topological_order(needs))):
-            schedule = self.known.schedules[name].schedule
+            schedule = self.stored.schedules[name].schedule
             try:
                 check_readable(schedule)
             except ConflictError as error:
@@ -337,10 +342,13 @@ class _Planner:
 
 
 def _stored_needs(schedules: Mapping[str, AppSchedule]) -> dict[str, list[str]]:
-    """What the schedules that exist depend on."""
-    there = ((name, each.schedule) for name, each in schedules.items() if each.schedule.state != "deleted")
+    """Return the dependencies by schedule, without deleted schedules."""
+    definitions = (
+        (name, owned.schedule.definition) for name, owned in schedules.items() if owned.schedule.state != "deleted"
+    )
     return {
-        name: [each.schedule for each in one.definition.depends_on] if one.definition else [] for name, one in there
+        name: [dependency.schedule for dependency in definition.depends_on] if definition else []
+        for name, definition in definitions
     }
 
 
@@ -349,7 +357,7 @@ def _texts(queues: Mapping[str, RateLimit]) -> dict[str, str]:
 
 
 def _late(schedule: Schedule | None, now: float) -> Late | None:
-    """Ticks that nobody has planned yet although they are due."""
+    """Count overdue ticks that are not planned yet; None if there are none."""
     if schedule is None or schedule.definition is None or schedule.state != "active" or schedule.definition.shadow:
         return None
     reached, due = schedule.cursor.planned_until, schedule.cursor.next_run_at

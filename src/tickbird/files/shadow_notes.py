@@ -1,4 +1,4 @@
-"""What a plan says of schedules that become shadows, or really run from now on."""
+"""Notes of a plan on schedules that become shadows, or stop being shadows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tickbird.domain.time.instants import iso
 
 
 def shadow_notes(before: Schedule | None, after: Schedule, now: float) -> Iterator[str]:
-    """From which tick on it is a shadow, or really runs; nothing where that is as it was."""
-    was, is_ = (_is_shadow(each) for each in (before, after))
+    """Yield a note with the first tick under the new mode; nothing if the mode does not change."""
+    was, is_ = _is_shadow(before), _is_shadow(after)
     if was == is_:
         return
     if before is None:
@@ -31,7 +31,7 @@ def _is_shadow(schedule: Schedule | None) -> bool:
 
 
 def _first(schedule: Schedule, now: float) -> int | None:
-    """The first tick that is decided by the new definition: what is due is decided by the old one."""
+    """Return the first tick under the new definition. Overdue ticks are decided under the old one."""
     reached = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or reached is None:
         return None

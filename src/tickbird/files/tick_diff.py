@@ -1,4 +1,4 @@
-"""What a change does to the ticks of the next days: which appear, vanish or move; and what falls together."""
+"""Tick diff: ticks of the coming days that a change adds, removes or moves, and busy minutes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tickbird.domain.time.instants import DAY, to_datetime
 from tickbird.domain.time.zones import zone
 
 HORIZON = 7 * DAY
-# Of each kind so many are listed; the others are counted.
+# Number of ticks listed per kind. The others are only counted.
 LISTED = 3
-# So many ticks of one schedule, and of all together, are looked at one by one; beyond that they are only counted.
-_OF_ONE = 2_000
-_OF_ALL = 400_000
-# What ticks more often than this within the horizon is no part of crowds: it is in every minute.
+# Maximum number of ticks compared one by one. Further ticks are only counted.
+_PER_SCHEDULE = 2_000
+_IN_TOTAL = 400_000
+# Schedules with more ticks than this within the horizon are ignored in busy minutes: they tick all the time.
 _SPARSE = 7 * 48
 _CROWD = 10
 _CROWDS = 5
@@ -29,9 +29,9 @@ _CROWDS = 5
 
 @dataclass(frozen=True, slots=True)
 class TickChanges:
-    """The ticks that run within the horizon, before and after, and how they differ; `complete`: all were looked at.
+    """Difference of the running ticks within the horizon; `complete` is False if some were only counted.
 
-    On a day that loses as many ticks as it gains, they have moved, in order.
+    If a day loses as many ticks as it gains, they count as moved, in order.
     """
 
     before: int = 0
@@ -40,7 +40,7 @@ class TickChanges:
     vanish: int = 0
     moved: int = 0
     complete: bool = True
-    # The first of each kind.
+    # The first ticks of each kind.
     appearing: tuple[datetime, ...] = ()
     vanishing: tuple[datetime, ...] = ()
     moving: tuple[tuple[datetime, datetime], ...] = ()
@@ -62,28 +62,28 @@ class BusyMinute:
 
 
 class TickBudget:
-    """How many ticks may still be looked at one by one."""
+    """Number of ticks that may still be compared one by one."""
 
-    def __init__(self, left: int = _OF_ALL) -> None:
+    def __init__(self, left: int = _IN_TOTAL) -> None:
         self.left = left
 
     def take(self, wanted: int) -> int:
-        """So many of the wanted ones may be looked at."""
+        """Take at most `wanted` from the budget and return the number taken."""
         taken = min(wanted, self.left)
         self.left -= taken
         return taken
 
 
 def compare(before: Schedule | None, after: Schedule | None, now: int, budget: TickBudget) -> TickChanges:
-    """The ticks of (now, now + horizon] that run as the schedule stands, and as it would."""
+    """Compare the running ticks in (now, now + horizon] before and after a change."""
     old, new = _UpcomingTicks(before, now), _UpcomingTicks(after, now)
     if old.same_grid(new):
         return TickChanges(old.count, new.count)
-    looked_at = budget.take(min(max(old.count, new.count), _OF_ONE))
-    complete = looked_at >= max(old.count, new.count)
-    was, will = list(islice(old.ticks(), looked_at)), list(islice(new.ticks(), looked_at))
+    compared = budget.take(min(max(old.count, new.count), _PER_SCHEDULE))
+    complete = compared >= max(old.count, new.count)
+    was, will = list(islice(old.ticks(), compared)), list(islice(new.ticks(), compared))
     if not complete and was and will:
-        # As far as both were looked at.
+        # Compare only up to the end of the shorter list.
         end = min(was[-1], will[-1])
         was, will = [tick for tick in was if tick <= end], [tick for tick in will if tick <= end]
     gone, come = sorted(set(was) - set(will)), sorted(set(will) - set(was))
@@ -114,7 +114,7 @@ def _moves(gone: Sequence[int], come: Sequence[int], tz: str) -> dict[int, int]:
 
 
 class _UpcomingTicks:
-    """The ticks of one schedule within the horizon that run."""
+    """The ticks of one schedule within the horizon that will run."""
 
     def __init__(self, schedule: Schedule | None, now: int) -> None:
         self.definition: Definition | None = None
@@ -126,7 +126,7 @@ class _UpcomingTicks:
         self.first = max(now, schedule.cursor.planned_until or now)
         if schedule.state == "paused":
             until = schedule.pause.until if schedule.pause else None
-            # What is due before the pause ends does not run.
+            # Ticks that are due before the pause ends do not run.
             self.first = self.last if until is None else max(self.first, until - schedule.offset - 1)
         if self.definition.shadow:
             self.first = self.last
@@ -137,14 +137,13 @@ class _UpcomingTicks:
             self.count = min(self.count, self.left)
 
     def ticks(self) -> Iterator[int]:
-        """One by one, in order."""
         if self.definition is None or self.first >= self.last:
             return iter(())
-        found = runs_on(self.definition, self.first, self.last)
-        return found if self.left is None else islice(found, self.left)
+        ticks = runs_on(self.definition, self.first, self.last)
+        return ticks if self.left is None else islice(ticks, self.left)
 
     def same_grid(self, other: _UpcomingTicks) -> bool:
-        """Do the two tick at the same instants, as far as that can be told from how they are defined?"""
+        """Return True if the definitions imply the same ticks. False does not imply a difference."""
         mine, others = self.definition, other.definition
         if mine is None or others is None:
             return mine is others
@@ -153,8 +152,8 @@ class _UpcomingTicks:
         return bounds and all(getattr(mine, name) == getattr(others, name) for name in names)
 
 
-def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget: TickBudget) -> tuple[BusyMinute, ...]:
-    """The most crowded minutes of the horizon of which one of the concerned schedules is part, the worst first."""
+def crowds(schedules: Iterable[Schedule], changed: set[str], now: int, budget: TickBudget) -> tuple[BusyMinute, ...]:
+    """Return the busiest minutes that involve a changed schedule, busiest first."""
     minutes: defaultdict[int, list[str]] = defaultdict(list)
     for schedule in schedules:
         coming = _UpcomingTicks(schedule, now)
@@ -162,14 +161,14 @@ def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget:
             continue
         for minute in {(tick + schedule.offset) // MINUTE for tick in coming.ticks()}:
             minutes[minute].append(schedule.name)
-    full = (minute for minute, names in minutes.items() if len(names) >= _CROWD and not concerned.isdisjoint(names))
+    full = (minute for minute, names in minutes.items() if len(names) >= _CROWD and not changed.isdisjoint(names))
     worst = sorted(full, key=lambda minute: (-len(minutes[minute]), minute))
-    # The same schedules fall together day after day; the first time is told.
+    # The same schedules coincide every day. Report only the first time.
     seen: Counter[tuple[str, ...]] = Counter()
-    found: list[BusyMinute] = []
+    busiest: list[BusyMinute] = []
     for minute in worst:
         names = tuple(sorted(minutes[minute]))
         seen[names] += 1
-        if seen[names] == 1 and len(found) < _CROWDS:
-            found.append(BusyMinute(to_datetime(minute * MINUTE), len(names), names[:LISTED]))
-    return tuple(found)
+        if seen[names] == 1 and len(busiest) < _CROWDS:
+            busiest.append(BusyMinute(to_datetime(minute * MINUTE), len(names), names[:LISTED]))
+    return tuple(busiest)

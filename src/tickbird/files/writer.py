@@ -1,4 +1,4 @@
-"""Documents as TOML, YAML or JSON: what is read back from them is the same document."""
+"""Writer of documents as TOML, YAML or JSON. Reading the text returns an equal document."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from tickbird.files.fields import Plain
 from tickbird.files.loader import Format
 from tickbird.files.schedule_state import ExportedState
 
-# Above each schedule, by its name: lines of remarks, without their marks. JSON has no place for them.
+# Comment lines above each schedule, by name, without `#`. JSON has no comments.
 Remarks = Mapping[str, Iterable[str]]
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
-# What some reader takes for something else than a text.
+# Words that some YAML parsers do not read as text.
 _RESERVED: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
-# Controls, and what some reader takes for the end of a line.
+# Control characters, and characters that some parsers read as a line break.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-# Beyond these, a payload is written as one text of JSON.
+# Deeper payloads and longer keys are written as one string of JSON.
 _DEEPEST: Final = 20
 _MAX_KEY_LENGTH: Final = 200
 _WIDTH: Final = 100
 
 
 def write(document: Document, spelling: Format, *, head: Iterable[str] = (), remarks: Remarks | None = None) -> str:
-    """The text of a document, with remarks at its head and above its schedules."""
+    """Return the text of a document, with comments at its head and above its schedules."""
     plain = to_plain(document, spelling)
     if spelling == "json":
         return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -43,40 +43,40 @@ def write(document: Document, spelling: Format, *, head: Iterable[str] = (), rem
 
 
 def to_plain(document: Document, spelling: Format = "json") -> Plain:
-    """A document as plain values, as JSON has them; what is the default is left out."""
-    made: Plain = {"app": document.app}
+    """Convert a document to JSON values, without defaults."""
+    plain: Plain = {"app": document.app}
     if document.namespace is not None:
-        made["namespace"] = document.namespace
+        plain["namespace"] = document.namespace
     parts: dict[str, Mapping[str, Any]] = {
-        "schedules": {name: fields_of(one, spelling) for name, one in document.schedules.items()},
+        "schedules": {name: fields_of(definition, spelling) for name, definition in document.schedules.items()},
         "calendars": document.calendars,
         "limits": document.limits,
         "queues": {name: str(rate) for name, rate in document.queues.items()},
-        "state": {name: _state(one, spelling) for name, one in document.state.items()},
+        "state": {name: _state(state, spelling) for name, state in document.state.items()},
     }
-    return made | {name: dict(part) for name, part in parts.items() if part}
+    return plain | {name: dict(part) for name, part in parts.items() if part}
 
 
 def _state(state: ExportedState, spelling: Format) -> Plain:
-    made: Plain = {} if state.app is None else {"app": state.app}
+    plain: Plain = {} if state.app is None else {"app": state.app}
     if state.overrides:
-        made["overrides"] = _json(dict(state.overrides), spelling)
+        plain["overrides"] = _json(dict(state.overrides), spelling)
     if (pause := state.pause) is not None:
-        made["paused"] = {"by": pause.by, "note": pause.note}
+        plain["paused"] = {"by": pause.by, "note": pause.note}
         if pause.until is not None:
-            made["paused"]["until"] = iso(pause.until)
-    return made
+            plain["paused"]["until"] = iso(pause.until)
+    return plain
 
 
 def fields_of(definition: Definition, spelling: Format = "json") -> Plain:
-    """A definition as a file has it."""
-    made = _trigger(definition.trigger)
-    made |= encode_field("target", definition.target)
+    """Return the fields of a definition in a file, without defaults."""
+    fields = _trigger(definition.trigger)
+    fields |= encode_field("target", definition.target)
     for name, policy in POLICIES.items():
         value = getattr(definition, name)
         if value != policy.default or name in definition.stated:
-            made[name] = _json(value, spelling) if name == "payload" else policy.to_file(value)
-    return made
+            fields[name] = _json(value, spelling) if name == "payload" else policy.to_file(value)
+    return fields
 
 
 def _trigger(trigger: Trigger) -> Plain:
@@ -87,30 +87,30 @@ def _trigger(trigger: Trigger) -> Plain:
 
 
 def _as_written(plain: Plain) -> Plain:
-    """Values as people write them, where that says the same."""
+    """Convert values to the form that people write, if it is equivalent."""
     return {name: FORMS[name].write_value(value) if name in FORMS else value for name, value in plain.items()}
 
 
 def _json(value: Any, spelling: Format) -> Any:
-    """JSON values as such, or as a text if the format cannot hold them."""
+    """Return the value, or a string of JSON if the format cannot represent it."""
     fits = _fits(value, spelling != "toml", 0)
     return value if fits else json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _fits(value: Any, nulls: bool, depth: int) -> bool:
-    """Can every reader of a format read it, nothing (null) included?"""
+    """Return True if all parsers of the format can read the value."""
     if depth > _DEEPEST:
         return False
     if isinstance(value, dict):
-        return all(len(key) <= _MAX_KEY_LENGTH and _fits(each, nulls, depth + 1) for key, each in value.items())
+        return all(len(key) <= _MAX_KEY_LENGTH and _fits(item, nulls, depth + 1) for key, item in value.items())
     if isinstance(value, list | tuple):
-        return all(_fits(each, nulls, depth + 1) for each in value)
+        return all(_fits(item, nulls, depth + 1) for item in value)
     return nulls or value is not None
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes, as all three formats read it."""
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    """Quote a text in a form that TOML, YAML and JSON all read."""
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _scalar(value: Any) -> str:
@@ -118,8 +118,8 @@ def _scalar(value: Any) -> str:
 
 
 def _remark(line: str) -> str:
-    """A line that says nothing to a program, whatever it holds."""
-    shown = "".join(each if each.isprintable() else " " for each in line)
+    """Return a comment line. Unprintable characters, such as line breaks, become spaces."""
+    shown = "".join(character if character.isprintable() else " " for character in line)
     return f"# {shown}".rstrip()
 
 
@@ -131,12 +131,12 @@ def _toml(plain: Plain, remarks: Remarks) -> Iterator[str]:
         if name in plain:
             yield f"{name} = {_inline(plain[name])}"
     for part in ("schedules", "calendars", "state"):
-        for name, each in plain.get(part, {}).items():
+        for name, fields in plain.get(part, {}).items():
             yield ""
             if part == "schedules":
                 yield from map(_remark, remarks.get(name, ()))
             yield f"[{part}.{_toml_key(name)}]"
-            for key, value in each.items():
+            for key, value in fields.items():
                 yield f"{_toml_key(key)} = {_inline(value, len(key) + 3)}"
     for part in ("limits", "queues"):
         if part in plain:
@@ -151,12 +151,12 @@ def _toml_key(key: str) -> str:
 
 
 def _inline(value: Any, indent: int | None = None) -> str:
-    """A value on one line; a list that is too long for one, on several."""
+    """Write a value on one line. Only a list that is too long takes several."""
     if isinstance(value, dict):
-        pairs = ", ".join(f"{_toml_key(key)} = {_inline(each)}" for key, each in value.items())
+        pairs = ", ".join(f"{_toml_key(key)} = {_inline(item)}" for key, item in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"
     if isinstance(value, list | tuple):
-        items = [_inline(each) for each in value]
+        items = [_inline(item) for item in value]
         line = f"[{', '.join(items)}]"
         if indent is None or len(line) + indent <= _WIDTH:
             return line
@@ -176,27 +176,27 @@ def _yaml(plain: Plain, remarks: Remarks) -> Iterator[str]:
             continue
         yield ""
         yield f"{part}:"
-        for number, (name, each) in enumerate(plain[part].items()):
-            if number and isinstance(each, dict):
+        for number, (name, value) in enumerate(plain[part].items()):
+            if number and isinstance(value, dict):
                 yield ""
             if part == "schedules":
                 yield from (f"  {_remark(line)}" for line in remarks.get(name, ()))
-            yield from _block(name, each, 1)
+            yield from _block(name, value, 1)
 
 
 def _block(key: str, value: Any, depth: int) -> Iterator[str]:
     start = f"{'  ' * depth}{_yaml_key(key)}:"
     if isinstance(value, dict) and value:
         yield start
-        for name, each in value.items():
-            yield from _block(name, each, depth + 1)
+        for name, item in value.items():
+            yield from _block(name, item, depth + 1)
     else:
         yield f"{start} {_flow(value)}"
 
 
 def _flow(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_yaml_key(key)}: {_flow(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{_yaml_key(key)}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_flow, value))}]"
     return _scalar(value)

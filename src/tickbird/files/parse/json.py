@@ -1,4 +1,4 @@
-"""JSON with places: the standard library's own reader tells none."""
+"""JSON with locations, which the parser of the standard library does not report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _DECODER = JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _LITERALS = {"true": True, "false": False, "null": None}
-# What some writers leave in the place of a number.
+# Not valid JSON, but some programs write them.
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 Remark = tuple[Position, str]
 
 
 def read_json(text: str) -> tuple[Node, list[Remark]]:
-    """The value of a text, and what is wrong with it although it can be read: names that stand twice."""
+    """Parse a text; also return remarks on errors that do not prevent parsing, such as duplicate names."""
     return _Reader(text).read()
 
 
@@ -35,8 +35,8 @@ class _Reader:
         return node, self.remarks
 
     def space(self, offset: int) -> int:
-        found = _SPACE.match(self.text, offset)
-        return offset if found is None else found.end()
+        match = _SPACE.match(self.text, offset)
+        return offset if match is None else match.end()
 
     def wrong(self, reason: str, offset: int) -> Unreadable:
         return Unreadable(reason, self.lines.position(offset))
@@ -50,8 +50,8 @@ class _Reader:
         if first == "[":
             return self.list(start, at, depth)
         if first == '"':
-            found, end = self.string(start)
-            return Node(found, at), end
+            text, end = self.string(start)
+            return Node(text, at), end
         for word, meaning in _LITERALS.items():
             if self.text.startswith(word, start):
                 return Node(meaning, at), start + len(word)
@@ -61,28 +61,28 @@ class _Reader:
         if number := _NUMBER.match(self.text, start):
             whole, fraction, exponent = number.groups()
             try:
-                made = float(number[0]) if fraction or exponent else int(whole)
+                value = float(number[0]) if fraction or exponent else int(whole)
             except ValueError:
                 self.remarks.append((at, "the number is too long."))
-                made = 0
-            if made in (float("inf"), float("-inf")):
+                value = 0
+            if value in (float("inf"), float("-inf")):
                 self.remarks.append((at, f"{number[0][:40]} is too large."))
-                made = 0
-            return Node(made, at), number.end()
+                value = 0
+            return Node(value, at), number.end()
         raise self.wrong("the text ends too early" if start >= len(self.text) else "a value is missing here", start)
 
     def string(self, start: int) -> tuple[str, int]:
         try:
-            found, end = _DECODER.raw_decode(self.text, start)
+            text, end = _DECODER.raw_decode(self.text, start)
         except JSONDecodeError as error:
             raise self.wrong(error.msg[:1].lower() + error.msg[1:].removesuffix(" at"), error.pos) from None
-        return str(found), end
+        return str(text), end
 
     def object(self, start: int, at: Position, depth: int) -> tuple[Node, int]:
-        found: dict[str, Node] = {}
+        members: dict[str, Node] = {}
         end = self.space(start + 1)
         if self.text.startswith("}", end):
-            return Node(found, at), end + 1
+            return Node(members, at), end + 1
         while True:
             if not self.text.startswith('"', end):
                 raise self.wrong("a name in double quotes is missing here", end)
@@ -93,26 +93,26 @@ class _Reader:
                 raise self.wrong("a ':' is missing here", end)
             node, end = self.value(self.space(end + 1), depth + 1)
             node.key = key
-            if name in found:
-                self.remarks.append((key, twice(name, found[name].key)))
+            if name in members:
+                self.remarks.append((key, twice(name, members[name].key)))
             else:
-                found[name] = node
+                members[name] = node
             end = self.space(end)
             if self.text.startswith("}", end):
-                return Node(found, at), end + 1
+                return Node(members, at), end + 1
             end = self.comma(end)
 
     def list(self, start: int, at: Position, depth: int) -> tuple[Node, int]:
-        found: list[Node] = []
+        items: list[Node] = []
         end = self.space(start + 1)
         if self.text.startswith("]", end):
-            return Node(found, at), end + 1
+            return Node(items, at), end + 1
         while True:
             node, end = self.value(end, depth + 1)
-            found.append(node)
+            items.append(node)
             end = self.space(end)
             if self.text.startswith("]", end):
-                return Node(found, at), end + 1
+                return Node(items, at), end + 1
             end = self.comma(end)
 
     def comma(self, offset: int) -> int:
@@ -122,5 +122,5 @@ class _Reader:
 
 
 def twice(name: str, first: Position | None) -> str:
-    """That a name stands twice in one object."""
+    """Return the remark on a duplicate name."""
     return f"{name[:60]!r} is defined twice" + (f", first in line {first[0]}." if first else ".")

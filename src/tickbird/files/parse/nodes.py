@@ -1,4 +1,4 @@
-"""Values that know where they stand: what every spelling of a file is read into."""
+"""Nodes: values with their location in the file. All formats are parsed to nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
-# Deeper nesting is no file of schedules, and readers that call themselves must end somewhere.
+# Schedule files are not nested deeper, and recursive parsers need a limit.
 DEEPEST = 64
 Position = tuple[int, int]
 
@@ -23,11 +23,11 @@ class Node:
 
     @property
     def plain(self) -> Any:
-        """The value without places."""
+        """The value without locations."""
         if isinstance(self.value, list):
-            return [each.plain for each in self.value]
+            return [item.plain for item in self.value]
         if isinstance(self.value, dict):
-            return {name: each.plain for name, each in self.value.items()}
+            return {name: item.plain for name, item in self.value.items()}
         return self.value
 
 
@@ -44,7 +44,7 @@ class SourceLocation:
 
 
 class Unreadable(Exception):
-    """Text that is not what its format asks for, from some point on."""
+    """The text is not valid in its format."""
 
     def __init__(self, reason: str, at: Position | None = None) -> None:
         super().__init__(reason)
@@ -53,34 +53,34 @@ class Unreadable(Exception):
 
 
 class Lines:
-    """Where offsets of a text stand in it."""
+    """Converts offsets of a text to lines and columns."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0]
-        found = text.find("\n")
-        while found >= 0:
-            self._starts.append(found + 1)
-            found = text.find("\n", found + 1)
+        end = text.find("\n")
+        while end >= 0:
+            self._starts.append(end + 1)
+            end = text.find("\n", end + 1)
 
     def position(self, offset: int) -> Position:
-        """The line and the column of an offset, both from 1."""
+        """Return line and column, both from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
 
 def nodes_of(value: Any, depth: int = 0) -> Node:
-    """Plain values as nodes that stand nowhere."""
+    """Convert plain values to nodes without locations."""
     if depth > DEEPEST:
         raise Unreadable(f"is nested more than {DEEPEST} deep")
     if isinstance(value, Mapping):
-        return Node({str(name): nodes_of(each, depth + 1) for name, each in value.items()})
+        return Node({str(name): nodes_of(item, depth + 1) for name, item in value.items()})
     if isinstance(value, list | tuple):
-        return Node([nodes_of(each, depth + 1) for each in value])
+        return Node([nodes_of(item, depth + 1) for item in value])
     return Node(value)
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words for people."""
+    """Return the type of a value in words, for messages."""
     if value is None:
         return "nothing (null)"
     kinds: tuple[tuple[Any, str], ...] = (

@@ -1,7 +1,6 @@
-"""TOML with places: values are the standard library's, and a scan of the same text finds where they stand.
+"""TOML with locations: the standard library parses the values, and a scan of the same text finds their locations.
 
-The scan only ever sees text that is TOML, so that it need not judge it; a mistake in it could misplace a message, and
-never change a value.
+The scan runs only on valid TOML, so it validates nothing. A bug in it could give a wrong location, never a wrong value.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ _WHERE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read_toml(text: str) -> Node:
-    """The value of a text; one that is no TOML raises Unreadable, for which any reader needs its first fault mended."""
+    """Parse TOML; raise Unreadable at the first syntax error."""
     try:
         value = tomllib.loads(text)
     except RecursionError:
         raise Unreadable(f"is nested more than {DEEPEST} deep") from None
     except ValueError as error:
         words = str(error)
-        found = _WHERE.search(words)
-        at = (int(found[1]), int(found[2])) if found and found[1] else None
-        if found and at is None:
+        match = _WHERE.search(words)
+        at = (int(match[1]), int(match[2])) if match and match[1] else None
+        if match and at is None:
             at = Lines(text).position(len(text))
         words = _WHERE.sub("", words)
         raise Unreadable(words[:1].lower() + words[1:200], at) from None
@@ -47,21 +46,21 @@ def _build(value: Any, path: Path, places: dict[Path, tuple[Position, Position]]
     if depth > DEEPEST:
         raise Unreadable(f"is nested more than {DEEPEST} deep", at)
     if isinstance(value, dict):
-        value = {name: _build(each, (*path, name), places, depth + 1) for name, each in value.items()}
+        value = {name: _build(item, (*path, name), places, depth + 1) for name, item in value.items()}
     elif isinstance(value, list):
-        value = [_build(each, (*path, number), places, depth + 1) for number, each in enumerate(value)]
+        value = [_build(item, (*path, number), places, depth + 1) for number, item in enumerate(value)]
     return Node(value, at, key)
 
 
 class _Scan:
-    """The places of a text's values and of their keys."""
+    """The locations of all values and keys of a text."""
 
     def __init__(self, text: str) -> None:
-        # As the standard library reads it, whose offsets these are then too.
+        # The standard library does the same, so offsets agree.
         self.text = text.replace("\r\n", "\n")
         self.lines = Lines(self.text)
         self.places: dict[Path, tuple[Position, Position]] = {}
-        # How many tables each array of tables has so far.
+        # Number of tables in each array of tables up to here.
         self.counts: dict[Path, int] = {}
         table: Path = ()
         offset = self.between(0)
@@ -76,36 +75,36 @@ class _Scan:
             offset = self.between(offset)
 
     def between(self, offset: int) -> int:
-        found = _BETWEEN.match(self.text, offset)
-        return offset if found is None else found.end()
+        match = _BETWEEN.match(self.text, offset)
+        return offset if match is None else match.end()
 
     def space(self, offset: int) -> int:
-        found = _SPACE.match(self.text, offset)
-        return offset if found is None else found.end()
+        match = _SPACE.match(self.text, offset)
+        return offset if match is None else match.end()
 
     def key(self, offset: int) -> tuple[list[tuple[str, Position]], int]:
-        """The parts of a dotted key, each with its place, and the offset behind it and the space that follows."""
+        """Return the parts of a dotted key with their locations, and the offset after the key and its space."""
         parts: list[tuple[str, Position]] = []
         while True:
             offset = self.space(offset)
             at = self.lines.position(offset)
-            if found := _BARE.match(self.text, offset):
-                parts.append((found[0], at))
-            elif found := _STRING.match(self.text, offset):
-                parts.append((tomllib.loads(f"name = {found[0]}")["name"], at))
+            if match := _BARE.match(self.text, offset):
+                parts.append((match[0], at))
+            elif match := _STRING.match(self.text, offset):
+                parts.append((tomllib.loads(f"name = {match[0]}")["name"], at))
             else:
                 raise Unreadable("a key is missing here", at)
-            offset = self.space(found.end())
+            offset = self.space(match.end())
             if not self.text.startswith(".", offset):
                 return parts, offset
             offset += 1
 
     def note(self, path: Path, value: Position, key: Position) -> None:
-        """Where a value and its key stand first."""
+        """Record the first location of a value and its key."""
         self.places.setdefault(path, (value, key))
 
     def table(self, parts: list[tuple[str, Position]], several: bool) -> Path:
-        """The path of a table by its header, the newest one of each array on the way."""
+        """Return the path of a table header. In an array of tables, it is that of the newest table."""
         path: Path = ()
         for number, (name, at) in enumerate(parts, 1):
             path = (*path, name)
@@ -118,7 +117,7 @@ class _Scan:
         return path
 
     def pair(self, offset: int, path: Path) -> int:
-        """A key with its value; the offset behind it."""
+        """Scan a key with its value and return the offset after it."""
         parts, offset = self.key(offset)
         offset = self.space(offset + 1)
         for name, at in parts[:-1]:
@@ -128,15 +127,15 @@ class _Scan:
         return self.value(offset, (*path, name), at)
 
     def value(self, offset: int, path: Path, key: Position) -> int:
-        """A value; the offset behind it."""
+        """Scan a value and return the offset after it."""
         self.note(path, self.lines.position(offset), key)
         first = self.text[offset : offset + 1]
         if first == "[":
             return self.list(offset, path)
         if first == "{":
             return self.object(offset, path)
-        found = _STRING.match(self.text, offset) or _SCALAR.match(self.text, offset)
-        return offset + 1 if found is None else found.end()
+        match = _STRING.match(self.text, offset) or _SCALAR.match(self.text, offset)
+        return offset + 1 if match is None else match.end()
 
     def list(self, offset: int, path: Path) -> int:
         number, offset = 0, self.between(offset + 1)

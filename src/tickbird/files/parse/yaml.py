@@ -1,4 +1,4 @@
-"""YAML with places, by the parser's events: scalars as YAML 1.2 has them, and nothing that expands or constructs."""
+"""YAML with locations, from parser events: YAML 1.2 scalars; no anchors, aliases or tags."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LITERALS = {
 _NO_NUMBERS = frozenset(
     sign + word for sign in ("", "-", "+") for word in (".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN")
 )
-# Text to the one version of YAML, true and false to the other.
+# Text in YAML 1.2, booleans in YAML 1.1.
 _OLD = frozenset(form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.title(), word.upper()))
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _STAR = "a text that begins with *, such as a cron expression, needs quotes"
 
 
 def read_yaml(text: str) -> tuple[Node, list[Remark]]:
-    """The value of a text, and what is wrong with it although it can be read."""
+    """Parse one document; also return remarks on errors that do not prevent parsing."""
     reader = _read(text, several=False)
     if not reader.roots:
         raise Unreadable("is empty")
@@ -34,7 +34,7 @@ def read_yaml(text: str) -> tuple[Node, list[Remark]]:
 
 
 def read_yaml_documents(text: str) -> list[Node]:
-    """The values of all documents of a text."""
+    """Parse all documents of a text."""
     return _read(text, several=True).roots
 
 
@@ -49,10 +49,10 @@ def _read(text: str, *, several: bool) -> _Reader:
         for event in yaml.parse(text, Loader=loader):
             reader.take(event)
     except yaml.reader.ReaderError as error:
-        # Its own account of where that is counts octets, or nothing at all.
-        found = _FORBIDDEN.search(text)
-        at = None if found is None else Lines(text).position(found.start())
-        raise Unreadable(f"holds a character that YAML does not allow ({error.reason})", at) from None
+        # PyYAML reports a byte offset, or none, so the position is searched here.
+        match = _FORBIDDEN.search(text)
+        at = None if match is None else Lines(text).position(match.start())
+        raise Unreadable(f"contains a character that YAML does not allow ({error.reason})", at) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         words = ", ".join(str(part) for part in (error.problem, error.context) if part)
@@ -69,20 +69,19 @@ def _line(text: str, number: int) -> str:
 
 
 class _Reader:
-    """Builds nodes from events; it calls nothing again, so that no nesting can exhaust it."""
+    """Builds nodes from events, without recursion, so that deep nesting cannot exhaust the stack."""
 
     def __init__(self, yaml: Any, several: bool) -> None:
         self.yaml = yaml
         self.several = several
         self.roots: list[Node] = []
         self.remarks: list[Remark] = []
-        # Lists and objects that are open, each object with the key whose value comes next.
+        # Open lists and objects. An open object has the key of the next value.
         self.open: list[Node] = []
         self.keys: list[tuple[str, Position] | None] = []
         self.documents = 0
 
     def take(self, event: Any) -> None:
-        """Take the next event."""
         yaml = self.yaml
         at = (event.start_mark.line + 1, event.start_mark.column + 1)
         if isinstance(event, yaml.DocumentStartEvent):
@@ -119,7 +118,7 @@ class _Reader:
 
     def _scalar(self, event: Any, at: Position) -> None:
         if self.open and isinstance(self.open[-1].value, dict) and self.keys[-1] is None:
-            # A name is the text that stands there, be it 123 or no.
+            # A key is always text, even if it is 123 or no.
             self.keys[-1] = (event.value, at)
             return
         plain = event.implicit[0]
@@ -133,9 +132,9 @@ class _Reader:
         if isinstance(parent, list):
             parent.append(node)
             return
-        known = self.keys[-1]
-        assert known is not None
-        name, node.key = known
+        key = self.keys[-1]
+        assert key is not None
+        name, node.key = key
         self.keys[-1] = None
         if name in parent:
             self.remarks.append((node.key, twice(name, parent[name].key)))
@@ -143,7 +142,7 @@ class _Reader:
             parent[name] = node
 
     def _meaning(self, text: str, at: Position) -> Any:
-        """The value of a plain scalar."""
+        """Return the value of an unquoted scalar."""
         if text in _LITERALS:
             return _LITERALS[text]
         if text in _OLD:

@@ -129,7 +129,7 @@ def test_several_owners_are_told_apart(ops: Cli) -> None:
         == "there is no schedule of app 'opps'. These apps have schedules: ops."
     )
     everything = ops.ok("export", "--all").out
-    assert "# made by a person\n[schedules.mine]" in everything
+    assert "# created by a person\n[schedules.mine]" in everything
     assert "# of app ops\n[schedules.nightly]" in everything
     assert "exclude each other" in ops.refused(2, "export", "--all", "--app", "ops")
     (ops.folder / "mine.yaml").write_text("app: ops\nschedules:\n  mine: {every: 1h, task: report}\n")
