@@ -1,4 +1,4 @@
-"""The job store of APScheduler 3 in a database: pickles, which a child process opens and nobody else."""
+"""Importer of the job store of APScheduler 3. Jobs are pickles, and only a child process unpickles them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tickbird.store.shared.sql import load_statements
 # APScheduler's weekdays begin with Monday.
 _THEIR_DAYS: Final = (*WEEKDAYS[1:], WEEKDAYS[0])
 _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour": (0, 23), "minute": (0, 59)}
-# As long as a tick may be late before it is called so.
+# The default grace of schedules, in seconds.
 _GRACE: Final = 10
 _YEAR: Final = 366 * 86_400
 _MAX_STRETCHES: Final = 100
@@ -30,26 +30,26 @@ _NOTES: Final = (
 
 
 def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = None) -> Imported:
-    """All jobs of a store; `python` is an interpreter that has APScheduler, and the app's own code if it needs that."""
-    found = Imported("APScheduler", source, notes=list(_NOTES))
+    """Read all jobs; `python` is an interpreter that has APScheduler and the code that the pickles need."""
+    imported = Imported("APScheduler", source, notes=list(_NOTES))
     rows = fetch(url, load_statements("tickbird.importers", "apscheduler")["stored_jobs"])
     answers = _unpickled([bytes(row["job_state"]) for row in rows], horizon, python)
     for row, answer in zip(rows, answers, strict=True):
         origin = f"{row['id']}: {answer.get('func', 'unreadable') if isinstance(answer, dict) else 'unreadable'}"
         try:
-            found.add(_entry(str(row["id"]), answer, origin, horizon))
+            imported.add(_entry(str(row["id"]), answer, origin, horizon))
         except ValueError as error:
-            found.leave(origin, str(error))
+            imported.leave(origin, str(error))
         except (TypeError, KeyError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
-            # Whatever a pickle has made the process say.
-            found.leave(origin, f"its data is invalid ({type(error).__name__}: {error})")
-    return found
+            # A pickle can make the child return anything.
+            imported.leave(origin, f"its data is invalid ({type(error).__name__}: {error})")
+    return imported
 
 
 def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) -> Sequence[dict[str, Any]]:
     jobs = [base64.b64encode(state).decode() for state in states]
-    asked = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
-    answers = run_child("apscheduler_child", python=python, asked=asked, what="unpickles the jobs")
+    request = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
+    answers = run_child("apscheduler_child", python=python, request=request, what="unpickles the jobs")
     if not isinstance(answers, list) or len(answers) != len(jobs):
         raise InvalidError("the process that unpickles the jobs returned no result.")
     return answers
@@ -62,9 +62,9 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
     entry = ImportedSchedule(str(called), {}, origin)
     fields, entry.fires = _trigger(job["trigger"], entry, horizon)
-    for each in job["trigger"].get("stretches", ())[:_MAX_STRETCHES]:
-        # Not beyond what was asked about, whatever a pickle makes of that.
-        start, end = max(horizon.after - _YEAR, int(each["after"])), min(horizon.until + _YEAR, int(each["until"]))
+    for period in job["trigger"].get("stretches", ())[:_MAX_STRETCHES]:
+        # Limit the period, because a pickle can make the child return anything.
+        start, end = max(horizon.after - _YEAR, int(period["after"])), min(horizon.until + _YEAR, int(period["until"]))
         entry.stretches.append((start, end))
     entry.fields |= {**fields, "task": str(job["func"]).replace(":", ".")}
     _arguments(job, entry)
@@ -101,7 +101,7 @@ def _arguments(job: Mapping[str, Any], entry: ImportedSchedule) -> None:
 def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horizon) -> tuple[dict[str, Any], Fires]:
     kind = trigger["kind"]
     if kind == "OrTrigger":
-        parts = [_trigger(each, entry, horizon) for each in trigger["triggers"]]
+        parts = [_trigger(member, entry, horizon) for member in trigger["triggers"]]
         for fields, _ in parts:
             if "every" in fields:
                 raise ValueError(
@@ -123,7 +123,7 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
         return {"at": at.isoformat()}, lambda after, until: [int(at.timestamp())]
     window = {"end_at": _without_fraction(trigger["end"])} if trigger["end"] else {}
     start = None if trigger["start"] is None else datetime.fromisoformat(_without_fraction(trigger["start"]))
-    # What began long ago has no need of a beginning.
+    # A start in the past has no effect.
     if start is not None and start.timestamp() > horizon.after:
         window["start_at"] = start.isoformat()
     if kind == "IntervalTrigger":
@@ -148,18 +148,18 @@ def _steps(start: int, step: int) -> Fires:
 
 
 def _next_firings(stretches: Sequence[Mapping[str, Any]]) -> Fires:
-    """Those that APScheduler itself has computed."""
-    known = [int(at) for each in stretches for at in each["fires"]]
+    """Return the firings that APScheduler itself has computed."""
+    computed = [int(at) for period in stretches for at in period["fires"]]
 
     def fires(after: int, until: int) -> Iterable[int]:
-        return [at for at in known if after < at <= until]
+        return [at for at in computed if after < at <= until]
 
     return fires
 
 
 def _cron(fields: Mapping[str, str]) -> dict[str, Any]:
-    """The cron of its fields, all of which must match."""
-    made: dict[str, Any] = {}
+    """Convert fields that must all match to `cron`, and `exclude` if needed."""
+    exclusion: dict[str, Any] = {}
     if fields["year"] != "*":
         raise ValueError(f"year = {fields['year']} cannot be expressed in cron. Set start_at and end_at")
     if fields["week"] != "*":
@@ -173,9 +173,9 @@ def _cron(fields: Mapping[str, str]) -> dict[str, Any]:
         if day == weekday == "*":
             weekday = ",".join(names)
         else:
-            made["exclude"] = [name for name in WEEKDAYS if name not in names]
+            exclusion["exclude"] = [name for name in WEEKDAYS if name not in names]
     seconds = "" if second == "0" else f"{second} "
-    return {"cron": f"{seconds}{minute} {hour} {day} {month} {weekday}", **made}
+    return {"cron": f"{seconds}{minute} {hour} {day} {month} {weekday}", **exclusion}
 
 
 def _clock(text: str, name: str) -> str:
@@ -185,29 +185,29 @@ def _clock(text: str, name: str) -> str:
 
 
 def _days(text: str) -> tuple[str, str]:
-    """Days of the month, or weekdays by their place in it; both at once cannot be said."""
+    """Return the cron fields for days of the month and for weekdays such as `2nd mon`."""
     days: list[str] = []
     weekdays: list[str] = []
     numbers: set[int] = set()
     for part in text.split(","):
-        place, _, name = part.strip().partition(" ")
+        position, _, name = part.strip().partition(" ")
         if part.strip() == "last":
             days.append("L")
-        elif name and place == "last":
+        elif name and position == "last":
             weekdays.append(f"{WEEKDAYS.index(name)}L")
         elif name:
-            weekdays.append(f"{WEEKDAYS.index(name)}#{_ORDINALS.index(place) + 1}")
+            weekdays.append(f"{WEEKDAYS.index(name)}#{_ORDINALS.index(position) + 1}")
         else:
             numbers |= _values(part.strip(), "day")
     if numbers:
         days.insert(0, spelled(numbers, "day"))
-    # Two fields of days are alternatives in cron, as the parts of this one field are.
+    # In cron, the two day fields are alternatives, like the parts of this one field.
     return ",".join(days) or "*", ",".join(weekdays) or "*"
 
 
 def _values(text: str, name: str) -> set[int]:
     low, high = _RANGES[name]
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.split(","):
         span, _, step = part.strip().partition("/")
         if span == "*":
@@ -218,8 +218,8 @@ def _values(text: str, name: str) -> set[int]:
             last = _number(end, name) if dash else (high if step else first)
         if not low <= first <= last <= high:
             raise ValueError(f"{name}: {part!r} is not from {low} to {high}")
-        found |= set(range(first, last + 1, int(step or 1)))
-    return found
+        values |= set(range(first, last + 1, int(step or 1)))
+    return values
 
 
 def _number(word: str, name: str) -> int:
@@ -227,5 +227,5 @@ def _number(word: str, name: str) -> int:
         return int(word)
     names = _THEIR_DAYS if name == "day_of_week" else ("", *MONTHS)
     if word.lower() not in names:
-        raise ValueError(f"{name}: {word!r} is not known")
+        raise ValueError(f"{name}: {word!r} is not a valid name")
     return names.index(word.lower())

@@ -1,6 +1,6 @@
-"""Runs where APScheduler is, and Tickbird need not be: opens pickles, which may execute anything, and tells what is in.
+"""Child process that unpickles APScheduler jobs, which can execute arbitrary code, and prints them as JSON.
 
-Started as a process of its own: one JSON document comes on standard input, one goes to standard output.
+It runs in an interpreter that has APScheduler, but may not have Tickbird. Stdin is one JSON document, stdout another.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 UTC = timezone.utc  # noqa: UP017 - older Pythons read this too
-# Of one trigger around one clock change; a trigger with more is not compared.
+# Maximum number of firings of a trigger around one DST change. A trigger with more is not compared.
 MAX_COUNT = 20_000
 AROUND = timedelta(hours=36)
 
 
 def job_document(job: dict[str, Any], after: datetime, until: datetime) -> dict[str, Any]:
-    """One job, as its state says."""
     return {
         "func": job.get("func"),
         "name": job.get("name"),
@@ -35,7 +34,7 @@ def job_document(job: dict[str, Any], after: datetime, until: datetime) -> dict[
 
 
 def plain(value: Any) -> Any:
-    """The value if JSON can carry it; else how it shows itself."""
+    """Return {"value": …}, or {"shown": repr} if JSON cannot represent the value."""
     try:
         return {"value": json.loads(json.dumps(value, allow_nan=False))}
     except (TypeError, ValueError, RecursionError):
@@ -43,11 +42,11 @@ def plain(value: Any) -> Any:
 
 
 def trigger(value: Any, after: datetime, until: datetime) -> dict[str, Any]:
-    """A trigger by its kind, and for a cron when it fires around clock changes."""
+    """Return a trigger by kind; a cron trigger includes its firings around DST changes."""
     kind = type(value).__name__
     if hasattr(value, "triggers"):
-        return {"kind": kind, "triggers": [trigger(each, after, until) for each in value.triggers]}
-    made: dict[str, Any] = {
+        return {"kind": kind, "triggers": [trigger(member, after, until) for member in value.triggers]}
+    document: dict[str, Any] = {
         "kind": kind,
         "tz": zone_name(getattr(value, "timezone", None)),
         "start": iso(getattr(value, "start_date", None)),
@@ -55,29 +54,28 @@ def trigger(value: Any, after: datetime, until: datetime) -> dict[str, Any]:
         "jitter": getattr(value, "jitter", None),
     }
     if kind == "CronTrigger":
-        made["fields"] = {field.name: str(field) for field in value.fields}
-        made["stretches"] = stretches(value, after, until)
+        document["fields"] = {field.name: str(field) for field in value.fields}
+        document["stretches"] = stretches(value, after, until)
     elif kind == "IntervalTrigger":
-        made["seconds"] = value.interval.total_seconds()
+        document["seconds"] = value.interval.total_seconds()
     elif kind == "DateTrigger":
-        made["at"] = iso(value.run_date)
-    return made
+        document["at"] = iso(value.run_date)
+    return document
 
 
 def zone_name(zone: Any) -> str | None:
-    """The name of a zone of any library."""
-    found = getattr(zone, "key", None) or getattr(zone, "zone", None) or (None if zone is None else str(zone))
-    return None if found is None else str(found)
+    """Return the name of a zoneinfo, pytz or other time zone."""
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None) or (None if zone is None else str(zone))
+    return None if name is None else str(name)
 
 
 def iso(at: datetime | None) -> str | None:
-    """An instant as text."""
     return None if at is None else at.astimezone(UTC).isoformat()
 
 
 def stretches(value: Any, after: datetime, until: datetime) -> list[dict[str, Any]]:
-    """Around each clock change: from, to, and the fires between."""
-    found: list[dict[str, Any]] = []
+    """Return the firings around each DST change: after, until, fires."""
+    periods: list[dict[str, Any]] = []
     jitter, value.jitter = getattr(value, "jitter", None), None
     try:
         for start, usual in changes(value.timezone, after, until):
@@ -87,47 +85,47 @@ def stretches(value: Any, after: datetime, until: datetime) -> list[dict[str, An
             while len(fires) <= MAX_COUNT:
                 at = value.get_next_fire_time(previous, now)
                 if at is not None and at > end and now < usual - AROUND:
-                    # A trigger that rests for longer comes out of the change with what is left of the old clock.
+                    # A rare trigger may carry the old offset to its first firing after the change, so include that one.
                     end = at + timedelta(days=1)
                 if at is None or at.timestamp() > end.timestamp():
                     break
                 if fires and at.timestamp() <= fires[-1]:
-                    # Some versions come to a stand at a clock change.
+                    # Some versions return the same time forever at a DST change.
                     break
                 fires.append(int(at.timestamp()))
                 previous, now = at, at.astimezone(UTC) + timedelta(microseconds=1)
-            found.append({"after": int(start.timestamp()), "until": int(end.timestamp()), "fires": fires})
+            periods.append({"after": int(start.timestamp()), "until": int(end.timestamp()), "fires": fires})
     finally:
         value.jitter = jitter
-    return found
+    return periods
 
 
 def changes(zone: Any, after: datetime, until: datetime) -> list[tuple[datetime, datetime]]:
-    """Stretches of three days around the days on which the offset of a zone changes."""
-    found: list[tuple[datetime, datetime]] = []
+    """Return periods of about four days around the days on which the offset changes."""
+    periods: list[tuple[datetime, datetime]] = []
     day = after
     while day < until:
         following = day + timedelta(days=1)
         if day.astimezone(zone).utcoffset() != following.astimezone(zone).utcoffset():
             start, end = day - AROUND, following + AROUND
-            if found and start <= found[-1][1]:
-                found[-1] = (found[-1][0], end)
+            if periods and start <= periods[-1][1]:
+                periods[-1] = (periods[-1][0], end)
             else:
-                found.append((start, end))
+                periods.append((start, end))
         day = following
-    return found
+    return periods
 
 
 def main() -> None:
-    """Read, tell, end; what a pickle prints goes to standard error."""
+    """Unpickle the jobs and print them. The output of a pickle itself goes to stderr."""
     output, sys.stdout = sys.stdout, sys.stderr
-    asked = json.load(sys.stdin)
-    after, until = (datetime.fromtimestamp(asked[name], UTC) for name in ("after", "until"))
+    request = json.load(sys.stdin)
+    after, until = (datetime.fromtimestamp(request[name], UTC) for name in ("after", "until"))
     answers = []
-    for state in asked["jobs"]:
+    for state in request["jobs"]:
         try:
             answers.append(job_document(pickle.loads(base64.b64decode(state)), after, until))  # noqa: S301 - see --trust-pickle
-        except Exception as error:  # noqa: BLE001 - whatever a pickle raises
+        except Exception as error:  # noqa: BLE001 - a pickle can raise any error
             answers.append({"error": f"{type(error).__name__}: {error}"[:300]})
     json.dump(answers, output)
 

@@ -1,4 +1,4 @@
-"""What Celery's beat means by its schedules, wherever they are kept."""
+"""Conversion of Celery beat schedules, shared by the importers of settings files and databases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, all_values,
 from tickbird.importers.entries import Fires, ImportedSchedule
 
 _FIELDS: Final = ("minute", "hour", "weekday", "day", "month")
-# The names of the arguments of `crontab`, in their order.
+# The parameters of `crontab`, in order.
 CRONTAB: Final = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
 _NAMES: Final = {
     "month": {name: number for number, name in enumerate(MONTHS, 1)},
@@ -27,7 +27,7 @@ NOTES: Final = (
 
 
 def crontab(values: Iterable[Any], tz: str) -> tuple[dict[str, Any], Fires]:
-    """The fields of a crontab, given as `crontab` takes them, and its fires; ValueError where one cannot be."""
+    """Convert the arguments of `crontab` to fields and firings; raise ValueError if one is invalid."""
     given = dict(zip(_FIELDS, values, strict=True))
     sets = {name: _field(value, name) for name, value in given.items()}
     clock = CronSets(
@@ -52,14 +52,14 @@ def _field(value: Any, name: str) -> frozenset[int]:
     if isinstance(value, bool) or value is None:
         raise ValueError(f"{name}: {value!r} is not valid in a crontab")
     if isinstance(value, int):
-        found = {value}
+        numbers = {value}
     elif isinstance(value, str):
-        found = {each for part in value.split(",") for each in _part(part.strip(), name, low, high)}
+        numbers = {number for part in value.split(",") for number in _part(part.strip(), name, low, high)}
     else:
-        found = {int(each) for each in value}
-    if not found or not found <= everything:
+        numbers = {int(number) for number in value}
+    if not numbers or not numbers <= everything:
         raise ValueError(f"{name}: {value!r} is not from {low} to {high}")
-    return frozenset(found)
+    return frozenset(numbers)
 
 
 def _part(text: str, name: str, low: int, high: int) -> list[int]:
@@ -76,25 +76,25 @@ def _part(text: str, name: str, low: int, high: int) -> list[int]:
             raise ValueError(f"{name}: {text!r} has a step after a single number, which Celery refuses")
         if not low <= min(first, last) <= max(first, last) <= high:
             raise ValueError(f"{name}: {text!r} is not from {low} to {high}")
-        # A range may go over the end of the clock.
+        # A range may wrap around, such as 22-2.
         values = list(range(first, last + 1)) if first <= last else [*range(first, high + 1), *range(low, last + 1)]
     return values[:: int(step) if slash else 1]
 
 
 def interval(length: timedelta, last: datetime | None, entry: ImportedSchedule) -> None:
-    """Elapsed time, counted from the last run where that is known."""
+    """Set an interval, anchored at the last run if that is known."""
     seconds = length.total_seconds()
     if seconds < 1 or seconds != int(seconds):
         raise ValueError(f"every {seconds:g} s: ticks are whole seconds, at least one second apart")
     entry.fields["every"] = f"{int(seconds)}s"
     entry.notes.append(INTERVAL)
     if last is not None:
-        # Whole days would be days of the calendar, and these are of 24 hours.
+        # The interval is in seconds, because a day here is 24 hours of elapsed time.
         entry.fields["anchor"] = last.replace(microsecond=0).isoformat()
 
 
 def arguments(args: Any, kwargs: Any, entry: ImportedSchedule) -> None:
-    """The payload: keywords are its fields, and other arguments have no names yet."""
+    """Set the payload. Positional arguments become the field `args`."""
     payload = dict(kwargs or {})
     if args:
         payload["args"] = list(args)
@@ -104,14 +104,14 @@ def arguments(args: Any, kwargs: Any, entry: ImportedSchedule) -> None:
 
 
 def _seconds(value: Any) -> float | None:
-    """A length of time, if it is one."""
+    """Return a duration in seconds; None if the value is not a duration."""
     if isinstance(value, timedelta):
         return value.total_seconds()
     return value if isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) else None
 
 
 def options(given: Any, entry: ImportedSchedule) -> None:
-    """What is sent with a task: its queue and when it is too old to run."""
+    """Import the queue and the expiry of a task; note other options."""
     for name, value in dict(given or {}).items():
         if value in (None, "", {}):
             continue

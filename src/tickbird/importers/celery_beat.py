@@ -1,4 +1,4 @@
-"""Celery's settings: `beat_schedule` in a Python file, read without executing anything of it unless it is trusted."""
+"""Importer of `beat_schedule` in a Celery settings file. The file is parsed, and executed only if you trust it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes",
 
 
 def _source(node: ast.AST) -> str:
-    """What stands in the file, for people."""
+    """Return the source of a node, for messages."""
     try:
         return ast.unparse(node)
     except (RecursionError, ValueError):
@@ -31,14 +31,14 @@ def _source(node: ast.AST) -> str:
 
 
 class _Unknown(Exception):
-    """Something that only executing the file would tell."""
+    """A value that is only known if the file is executed."""
 
     def __init__(self, node: ast.AST) -> None:
         super().__init__(f"`{short(_source(node))}` is not a literal, and the file is not executed")
 
 
 def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
-    """The schedule of a settings file; its zone is that of the file, else `tz`, else UTC."""
+    """Read a settings file without executing it. Its time zone is that of the file, or `tz`, or UTC."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
@@ -47,32 +47,32 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
         ) from None
     except (RecursionError, MemoryError):
         raise InvalidError(f"{source} is nested too deeply.", hint="Name the file with beat_schedule.") from None
-    found = Imported("Celery", source, notes=list(celery.NOTES))
-    reader = _Reader(found)
+    imported = Imported("Celery", source, notes=list(celery.NOTES))
+    reader = _Reader(imported)
     reader.scan(tree)
     zone = reader.named_zone() or tz or "UTC"
-    found.notes.append(f"Times are in {zone}.")
-    if not reader.entries and not found.not_imported:
-        found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
+    imported.notes.append(f"Times are in {zone}.")
+    if not reader.entries and not imported.not_imported:
+        imported.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
     for name, node in reader.entries.items():
-        _entry(name, node, zone, reader, found)
-    return found
+        _entry(name, node, zone, reader, imported)
+    return imported
 
 
 class _Reader:
-    """Values that are written out, and constants that are set once above them."""
+    """Evaluates literals, and constants that are assigned once."""
 
-    def __init__(self, found: Imported) -> None:
-        self.found = found
+    def __init__(self, imported: Imported) -> None:
+        self.imported = imported
         self.names: dict[str, ast.expr] = {}
-        # Which of its values such a name has where it is used, only executing would tell.
+        # Names that are assigned twice: their value is only known at run time.
         self.twice: set[str] = set()
         self.entries: dict[str, ast.expr] = {}
         self.zone: ast.expr | None = None
         self.local = False
 
     def scan(self, tree: ast.AST) -> None:
-        """Every statement as it stands, also those in functions and classes."""
+        """Read all statements in file order, including those in functions and classes."""
         located = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
         for node in sorted(located, key=lambda node: (node.lineno, node.col_offset)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -85,13 +85,13 @@ class _Reader:
                 self._settings(node)
 
     def named_zone(self) -> str | None:
-        """The zone that the file sets; where it only computes one, that is told."""
+        """Return the time zone that the file sets. A computed one is reported as not imported."""
         if self.zone is None:
             if self.local:
-                self.found.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
+                self.imported.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
             return None
         node = self.zone
-        # As ZoneInfo("Europe/Rome") or pytz.timezone("Europe/Rome").
+        # Such as ZoneInfo("Europe/Rome") or pytz.timezone("Europe/Rome").
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             node = node.args[0]
         try:
@@ -100,13 +100,13 @@ class _Reader:
             value = ""
         if value is None or (isinstance(value, str) and value):
             return value
-        self.found.leave(
+        self.imported.leave(
             "timezone", f"`{short(_source(self.zone))}` is not a literal. Give the time zone with --tz", node.lineno
         )
         return None
 
     def _settings(self, node: ast.Dict) -> None:
-        """All settings as one dictionary, which has the schedule among them."""
+        """Read a dictionary of all settings, if it contains a schedule."""
         named = [(_text(key), value) for key, value in zip(node.keys, node.values, strict=True)]
         if any(name in _SCHEDULES for name, _ in named):
             for name, value in named:
@@ -134,7 +134,7 @@ class _Reader:
             if isinstance(node.func, ast.Attribute) and _last_name(node.func.value) in _SCHEDULES and node.args:
                 self._set(_SCHEDULES[0], node.args[0])
         elif called == "add_periodic_task":
-            self.found.leave(_source(node), "tasks that are added by code are only known at run time", node.lineno)
+            self.imported.leave(_source(node), "tasks that are added by code are only known at run time", node.lineno)
 
     def _set(self, name: str, value: ast.expr) -> None:
         if name in _ZONES:
@@ -144,25 +144,25 @@ class _Reader:
         elif name in _SCHEDULES and isinstance(value, ast.Name) and isinstance(self.names.get(value.id), ast.Dict):
             self._set(name, self.names[value.id])
         elif name in _SCHEDULES and isinstance(value, ast.Dict):
-            for key, each in zip(value.keys, value.values, strict=True):
-                self._take(key, each)
+            for key, entry in zip(value.keys, value.values, strict=True):
+                self._take(key, entry)
         elif name in _SCHEDULES:
-            self.found.leave(name, str(_Unknown(value)), value.lineno)
+            self.imported.leave(name, str(_Unknown(value)), value.lineno)
 
     def _take(self, key: ast.expr | None, value: ast.expr) -> None:
         if (name := _text(key)) is not None:
-            # As in Python itself, what comes last under a name is what counts.
+            # As in Python, the last entry with a name wins.
             if (before := self.entries.pop(name, None)) is not None and before is not value:
-                self.found.leave(name, f"line {value.lineno} defines it again and overrides this", before.lineno)
+                self.imported.leave(name, f"line {value.lineno} defines it again and overrides this", before.lineno)
             self.entries[name] = value
         elif key is None and isinstance(value, ast.Name) and isinstance(named := self.names.get(value.id), ast.Dict):
             # **others
             self._set(_SCHEDULES[0], named)
         else:
-            self.found.leave(_source(value), "its name is not a literal", value.lineno)
+            self.imported.leave(_source(value), "its name is not a literal", value.lineno)
 
     def value(self, node: ast.expr) -> Any:
-        """What an expression stands for; raises _Unknown."""
+        """Evaluate an expression; raise _Unknown if that is not possible without executing code."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name) and node.id in self.names and node.id not in self.twice:
@@ -170,12 +170,12 @@ class _Reader:
         if isinstance(node, ast.Dict) and None not in node.keys:
             return {self.value(k): self.value(v) for k, v in zip(node.keys, node.values, strict=True) if k is not None}
         if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            return [self.value(each) for each in node.elts]
+            return [self.value(item) for item in node.elts]
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return -self.value(node.operand)
         if isinstance(node, ast.BinOp) and type(node.op) in _SUMS:
             left, right = self.value(node.left), self.value(node.right)
-            if all(isinstance(each, timedelta) or _is_small(each) for each in (left, right)):
+            if all(isinstance(operand, timedelta) or _is_small(operand) for operand in (left, right)):
                 return _SUMS[type(node.op)](left, right)
         if isinstance(node, ast.Call):
             return self._called(node)
@@ -185,27 +185,27 @@ class _Reader:
         name = _last_name(node.func)
         if any(keyword.arg is None for keyword in node.keywords):
             raise _Unknown(node)
-        args = [self.value(each) for each in node.args]
+        args = [self.value(argument) for argument in node.args]
         own = {str(keyword.arg) for keyword in node.keywords if keyword.arg in ("nowfun", "app")}
-        kwargs = {str(each.arg): self.value(each.value) for each in node.keywords if each.arg not in own}
+        kwargs = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords if keyword.arg not in own}
         if name == "dict" and not args and not own:
             return kwargs
         if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
             return timedelta(*args, **kwargs)
-        if name == "range" and not kwargs and all(map(_is_small, args)) and len(made := range(*args)) <= _MAX_RANGE:
-            return list(made)
+        if name == "range" and not kwargs and all(map(_is_small, args)) and len(numbers := range(*args)) <= _MAX_RANGE:
+            return list(numbers)
         if name in ("crontab", "schedule", "solar"):
             return name, args, {**kwargs, **({"nowfun": True} if "nowfun" in own else {})}
         raise _Unknown(node)
 
 
 def _is_small(value: Any) -> bool:
-    """A number that can be reckoned with."""
+    """Return True for a number that is safe to calculate with."""
     return isinstance(value, int | float) and abs(value) < _MAX_SIZE
 
 
 def _text(node: ast.expr | None) -> str | None:
-    """A text that is written out."""
+    """Return the value of a string literal; None for other nodes."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
@@ -213,7 +213,7 @@ def _last_name(node: ast.AST) -> str | None:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
 
 
-def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported) -> None:
+def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, imported: Imported) -> None:
     line = node.lineno
     try:
         written = reader.value(node)
@@ -227,12 +227,12 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
         if written.get("relative"):
             raise ValueError("relative = True rounds the interval in a way that Tickbird cannot reproduce")
     except RecursionError:
-        found.leave(f"{name}: {_source(node)}", "it is nested too deeply or contains itself", line)
+        imported.leave(f"{name}: {_source(node)}", "it is nested too deeply or contains itself", line)
         return
     except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
-        found.leave(f"{name}: {_source(node)}", str(error), line)
+        imported.leave(f"{name}: {_source(node)}", str(error), line)
         return
-    found.add(entry)
+    imported.add(entry)
 
 
 def _when(when: Any, tz: str, entry: ImportedSchedule) -> None:
@@ -257,46 +257,46 @@ def _when(when: Any, tz: str, entry: ImportedSchedule) -> None:
         if unknown := set(kwargs) - set(celery.CRONTAB):
             raise ValueError(f"{', '.join(sorted(unknown))} of crontab is unknown")
         given = {**dict.fromkeys(celery.CRONTAB, "*"), **dict(zip(celery.CRONTAB, args, strict=False)), **kwargs}
-        fields, entry.fires = celery.crontab([given[each] for each in celery.CRONTAB], tz)
+        fields, entry.fires = celery.crontab([given[name] for name in celery.CRONTAB], tz)
         entry.fields |= fields
     else:
         raise ValueError("its schedule is neither a crontab nor a duration")
 
 
 def execute_settings(file: str, source: str, *, tz: str | None = None, python: str | None = None) -> Imported:
-    """The same by executing the file, in a process of its own that has Celery."""
+    """Read a settings file by executing it in a child process that has Celery."""
     answer = run_child("celery_child", file, python=python, what="executes the settings")
-    found = Imported("Celery", source, notes=list(celery.NOTES))
+    imported = Imported("Celery", source, notes=list(celery.NOTES))
     zone = answer["zone"] or tz or "UTC"
     if answer["local"] and not answer["zone"] and tz is None:
-        found.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
-    found.notes.append(f"Times are in {zone}.")
-    for told in answer["entries"]:
-        name, origin = str(told["name"]), f"{told['name']}: {told['task']}"
+        imported.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
+    imported.notes.append(f"Times are in {zone}.")
+    for document in answer["entries"]:
+        name, origin = str(document["name"]), f"{document['name']}: {document['task']}"
         try:
-            if told["relative"]:
+            if document["relative"]:
                 raise ValueError("relative = True rounds the interval in a way that Tickbird cannot reproduce")
-            if not isinstance(told["task"], str):
+            if not isinstance(document["task"], str):
                 raise ValueError("it has no task")
-            entry = ImportedSchedule(name, {"task": told["task"], "overlap": "allow"}, origin)
-            _when(_schedule_of(told), zone, entry)
-            if told["nowfun"]:
+            entry = ImportedSchedule(name, {"task": document["task"], "overlap": "allow"}, origin)
+            _when(_schedule_of(document), zone, entry)
+            if document["nowfun"]:
                 entry.notes.append(celery.NOWFUN)
-            values = {part: _carried(told[part], part, entry) for part in ("args", "kwargs", "options")}
+            values = {part: _carried(document[part], part, entry) for part in ("args", "kwargs", "options")}
             celery.arguments(values["args"], values["kwargs"], entry)
             celery.options(values["options"], entry)
         except ValueError as error:
-            found.leave(origin, str(error))
+            imported.leave(origin, str(error))
             continue
-        found.add(entry)
-    return found
+        imported.add(entry)
+    return imported
 
 
-def _schedule_of(told: dict[str, Any]) -> Any:
-    """A schedule as it would be read of a file."""
-    if "crontab" in told:
-        return "crontab", told["crontab"], {}
-    return told["seconds"] if "seconds" in told else (told["kind"], [], {})
+def _schedule_of(document: dict[str, Any]) -> Any:
+    """Convert the child's document to the form that `_Reader.value` returns."""
+    if "crontab" in document:
+        return "crontab", document["crontab"], {}
+    return document["seconds"] if "seconds" in document else (document["kind"], [], {})
 
 
 def _carried(part: dict[str, Any], name: str, entry: ImportedSchedule) -> Any:

@@ -1,6 +1,6 @@
-"""Runs where Celery is, and Tickbird need not be: executes a file of settings, and tells what beat would do by it.
+"""Child process that executes a Celery settings file and prints its beat schedule as one JSON document.
 
-Started as a process of its own, with the file as its argument; one JSON document goes to standard output.
+It runs in an interpreter that has Celery, but may not have Tickbird. Its argument is the file.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ CRONTAB = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
 
 
 def entry_document(name: str, entry: Any) -> dict[str, Any]:
-    """One entry, its schedule by kind."""
     schedule = entry["schedule"]
-    made: dict[str, Any] = {
+    document: dict[str, Any] = {
         "name": name,
         "task": entry.get("task"),
         "args": plain(list(entry.get("args") or ())),
@@ -29,15 +28,15 @@ def entry_document(name: str, entry: Any) -> dict[str, Any]:
         "nowfun": getattr(schedule, "nowfun", None) is not None,
     }
     if hasattr(schedule, "_orig_minute"):
-        made["kind"] = "crontab"
-        made["crontab"] = [_listed(getattr(schedule, f"_orig_{field}")) for field in CRONTAB]
+        document["kind"] = "crontab"
+        document["crontab"] = [_listed(getattr(schedule, f"_orig_{field}")) for field in CRONTAB]
     elif hasattr(schedule, "run_every"):
-        made["seconds"] = schedule.run_every.total_seconds()
+        document["seconds"] = schedule.run_every.total_seconds()
     elif hasattr(schedule, "total_seconds"):
-        made["seconds"] = schedule.total_seconds()
+        document["seconds"] = schedule.total_seconds()
     elif isinstance(schedule, (int, float)):
-        made["seconds"] = float(schedule)
-    return made
+        document["seconds"] = float(schedule)
+    return document
 
 
 def _listed(value: Any) -> Any:
@@ -45,7 +44,7 @@ def _listed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value if JSON can carry it; else how it shows itself."""
+    """Return {"value": …}, or {"shown": repr} if JSON cannot represent the value."""
     try:
         return {"value": json.loads(json.dumps(value, allow_nan=False))}
     except (TypeError, ValueError, RecursionError):
@@ -53,7 +52,7 @@ def plain(value: Any) -> Any:
 
 
 def main() -> None:
-    """Execute, tell, end; what the file prints goes to standard error."""
+    """Execute the file and print its schedule. The output of the file itself goes to stderr."""
     output, sys.stdout = sys.stdout, sys.stderr
     names = runpy.run_path(sys.argv[1], run_name="settings")
     entries: dict[str, Any] = {}
@@ -71,7 +70,7 @@ def main() -> None:
         {
             "zone": str(zone) if zone else None,
             "local": local,
-            "entries": [entry_document(*each) for each in entries.items()],
+            "entries": [entry_document(name, entry) for name, entry in entries.items()],
         },
         output,
     )

@@ -1,4 +1,4 @@
-"""What a wall clock must show for an entry of another system to fire, in sets; and the cron that says the same here."""
+"""Cron expressions as sets of values, and their conversion to cron fields of Tickbird."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ALL: Final = {"minute": (0, 59), "hour": (0, 23), "day": (1, 31), "month": (1, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CronSets:
-    """Five sets; weekdays count from Sunday. With `either`, the day or the weekday is enough."""
+    """Five sets; weekday 0 is Sunday. With `either`, matching the day or the weekday is enough."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
@@ -26,19 +26,19 @@ class CronSets:
     months: frozenset[int]
     weekdays: frozenset[int]
     either: bool = False
-    # How minutes and hours were written, where that is a wildcard: such ones follow the real clock.
+    # The wildcards of minute and hour, such as */5, or "". Wildcards follow elapsed time over a DST change.
     starred: tuple[str, str] = ("", "")
 
     def walls(self, day: date) -> Iterator[datetime]:
-        """The times of a day, in order, without a zone."""
+        """Yield the local times of a day, in order, without a time zone."""
         of_month, of_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         if day.month in self.months and ((of_month or of_week) if self.either else (of_month and of_week)):
             for hour in sorted(self.hours):
                 for minute in sorted(self.minutes):
-                    yield datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - what a clock on a wall shows
+                    yield datetime(day.year, day.month, day.day, hour, minute)  # noqa: DTZ001 - local time
 
     def fields(self) -> dict[str, Any]:
-        """The cron of it, and the weekdays that are left out where cron itself cannot say so."""
+        """Return `cron`, and `exclude` if day and weekday must both match, which cron cannot express."""
         minute, hour = (
             star or spelled(values, name)
             for star, values, name in zip(self.starred, (self.minutes, self.hours), ("minute", "hour"), strict=True)
@@ -49,40 +49,40 @@ class CronSets:
             day = weekday = "*"
         if self.either or "*" in (day, weekday):
             return {"cron": f"{minute} {hour} {day} {month} {weekday}"}
-        # Both must match, where cron would take either.
+        # Both must match, but in cron either is enough.
         closed = [name for number, name in enumerate(WEEKDAYS) if number not in self.weekdays]
         return {"cron": f"{minute} {hour} {day} {month} *", "exclude": closed}
 
     def fires_by_wall(self, tz: str) -> Fires:
-        """Fires of one who looks for the next wall time after the last one, whatever the real clock does between."""
+        """Return the firings of a scheduler that computes the next local time after the last one, as Celery does."""
 
         def fires(after: int, until: int) -> Iterator[int]:
-            # Not before it is asked for: whether there is such a zone is told where the schedule is read.
+            # Load the time zone only here: an unknown one is reported when the schedule is read.
             info = zone_info(tz)
             last = datetime.fromtimestamp(after, UTC).astimezone(info)
             walls = self._walls(info, after, until)
             for wall in walls:
                 if wall <= last.replace(tzinfo=None, fold=0):
                     continue
-                found = wall.replace(tzinfo=info, fold=last.fold).astimezone(UTC)
-                yield int(found.timestamp())
-                last = found.astimezone(info)
+                instant = wall.replace(tzinfo=info, fold=last.fold).astimezone(UTC)
+                yield int(instant.timestamp())
+                last = instant.astimezone(info)
 
         return fires
 
     def fires_by_clock(self, tz: str) -> Fires:
-        """Fires of one who looks at the clock each minute: what comes twice twice, what is lost not at all."""
+        """Return the firings of a scheduler that checks the clock each minute. Repeated times fire twice."""
 
         def fires(after: int, until: int) -> Iterator[int]:
-            # Not before it is asked for: whether there is such a zone is told where the schedule is read.
+            # Load the time zone only here: an unknown one is reported when the schedule is read.
             info = zone_info(tz)
-            found = set()
+            instants = set()
             for wall in self._walls(info, after, until):
                 for fold in (0, 1):
                     instant = wall.replace(tzinfo=info, fold=fold).astimezone(UTC)
                     if instant.astimezone(info).replace(tzinfo=None, fold=0) == wall:
-                        found.add(int(instant.timestamp()))
-            return iter(sorted(found))
+                        instants.add(int(instant.timestamp()))
+            return iter(sorted(instants))
 
         return fires
 
@@ -95,18 +95,17 @@ class CronSets:
 
 
 def all_values(name: str) -> frozenset[int]:
-    """All values of a field."""
     low, high = _ALL[name]
     return frozenset(range(low, high + 1))
 
 
 def spelled(values: Iterable[int], name: str) -> str:
-    """A set as a field of cron: `*`, or numbers and ranges."""
-    kept = sorted(set(values))
-    if set(kept) == all_values(name):
+    """Convert a set to a cron field: `*`, or numbers and ranges."""
+    numbers = sorted(set(values))
+    if set(numbers) == all_values(name):
         return "*"
     runs: list[list[int]] = []
-    for value in kept:
+    for value in numbers:
         if runs and value == runs[-1][-1] + 1:
             runs[-1].append(value)
         else:
@@ -118,10 +117,10 @@ def spelled(values: Iterable[int], name: str) -> str:
 
 
 def number_of(word: str, names: Mapping[str, int]) -> int:
-    """A number, or a name that stands for one; ValueError with the word."""
+    """Parse a number or a name; raise ValueError for other words."""
     if word.isascii() and word.isdigit():
         return int(word)
-    found = names.get(word[:3].lower())
-    if found is None:
+    number = names.get(word[:3].lower())
+    if number is None:
         raise ValueError(f"{word!r} is neither a number nor a name")
-    return found
+    return number

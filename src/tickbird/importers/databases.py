@@ -1,4 +1,4 @@
-"""Rows of other systems' databases: read only, by the statements of this package."""
+"""Read-only queries on the databases of other systems."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 
 
 def fetch(url: str, statement: str) -> Sequence[Row]:
-    """The rows of a SELECT, by column."""
+    """Return all rows of a SELECT."""
     return list(stream(url, statement))
 
 
 def stream(url: str, statement: str) -> Iterator[Row]:
-    """The same, one by one, however many there are."""
+    """Yield the rows of a SELECT one by one."""
     scheme = url.partition(":")[0].lower()
     if scheme == "sqlite":
         return _from_sqlite(url.partition("sqlite:///")[2], statement)
@@ -35,7 +35,7 @@ def stream(url: str, statement: str) -> Iterator[Row]:
 
 
 def shown(url: str) -> str:
-    """The address without its secrets."""
+    """Return the URL without its password."""
     if url.lower().startswith("sqlite:///"):
         return url
     try:
@@ -47,7 +47,7 @@ def shown(url: str) -> str:
 
 
 def _without_driver(url: str) -> str:
-    """SQLAlchemy names the driver too: postgresql+psycopg2://…"""
+    """Remove the driver from a SQLAlchemy URL such as postgresql+psycopg2://…"""
     scheme, mark, rest = url.partition("://")
     return f"{scheme.partition('+')[0]}{mark}{rest}"
 

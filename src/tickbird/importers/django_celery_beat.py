@@ -1,4 +1,4 @@
-"""The database of django-celery-beat: its rows are read as they are, without Django."""
+"""Importer of the database tables of django-celery-beat. Django is not needed."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from tickbird.importers.databases import Row, fetch
 from tickbird.importers.entries import Imported, ImportedSchedule, short
 from tickbird.store.shared.sql import load_statements
 
-# What it adds by itself, for the results of Celery.
+# Celery adds this task itself.
 _OWN = "celery.backend_cleanup"
 
 
 def read_database(url: str, source: str) -> Imported:
-    """All periodic tasks of a database."""
-    found = Imported("Celery", source, notes=list(celery.NOTES))
+    imported = Imported("Celery", source, notes=list(celery.NOTES))
     for row in fetch(url, load_statements("tickbird.importers", "django_celery_beat")["periodic_tasks"]):
         origin = f"{row['name']}: {row['task']}"
         if row["task"] == _OWN:
-            found.leave(origin, "it cleans up Celery's own tables and is not needed")
+            imported.leave(origin, "it cleans up Celery's own tables and is not needed")
             continue
         try:
-            found.add(_entry(row, origin))
+            imported.add(_entry(row, origin))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            found.leave(origin, str(error))
-    return found
+            imported.leave(origin, str(error))
+    return imported
 
 
 def _entry(row: Row, origin: str) -> ImportedSchedule:
@@ -58,7 +57,7 @@ def _when(row: Row, entry: ImportedSchedule) -> None:
     elif row["every"] is not None:
         if row["period"] == "microseconds":
             raise ValueError("ticks are whole seconds, at least one second apart")
-        # One that has never run begins when it is told to.
+        # A task that has never run starts at start_time.
         last = row["last_run_at"] or row["start_time"] or row["date_changed"]
         celery.interval(timedelta(**{row["period"]: row["every"]}), None if last is None else _instant(last), entry)
     elif row["clocked_time"] is not None:
@@ -70,17 +69,17 @@ def _when(row: Row, entry: ImportedSchedule) -> None:
 
 
 def _json(row: Row, name: str, kind: type) -> Any:
-    """What a column holds as a text of JSON."""
+    """Parse a JSON column."""
     try:
-        found = json.loads(row[name] or ("[]" if kind is list else "{}"))
+        value = json.loads(row[name] or ("[]" if kind is list else "{}"))
     except ValueError:
         raise ValueError(f"its {name} are not JSON: {short(str(row[name]))}") from None
-    if not isinstance(found, kind):
+    if not isinstance(value, kind):
         raise ValueError(f"its {name} are not a JSON {'list' if kind is list else 'object'}: {short(str(row[name]))}")
-    return found
+    return value
 
 
 def _instant(value: Any) -> datetime:
-    """As the database has it: PostgreSQL an instant, SQLite a text in UTC."""
+    """Parse a timestamp: a datetime in PostgreSQL, text in UTC in SQLite."""
     at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     return (at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)).replace(microsecond=0)

@@ -1,4 +1,4 @@
-"""On which days an original and what was made of it part: around the clock changes of its zone."""
+"""DST differences: days around DST changes on which the other system and Tickbird fire at different instants."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
 from tickbird.importers.entries import ImportedSchedule
 
-# So long before and after a clock change the ticks are compared.
+# Ticks are compared this many seconds before and after a DST change.
 _AROUND: Final = 36 * 3_600
-# Of one stretch; no clock change has more to do with it.
+# Maximum number of ticks per period. A DST change does not concern more.
 _MAX_TICKS: Final = 500_000
 _MAX_TIMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """Seconds since the epoch between which clock changes are looked at."""
+    """The period in which DST changes are compared, in epoch seconds."""
 
     after: int
     until: int
@@ -28,26 +28,25 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A day in the schedule's zone on which they do not fire at the same instants."""
+    """A day, in the time zone of the schedule, with different instants."""
 
     day: date
     theirs: tuple[datetime, ...]
     ours: tuple[datetime, ...]
 
     def description(self, system: str) -> str:
-        """In a sentence."""
         return f"{self.day}: {system} {_times(self.theirs)}, Tickbird {_times(self.ours)}"
 
 
 def _times(at: tuple[datetime, ...]) -> str:
     if not at:
         return "does not"
-    shown = ", ".join(f"{each:%H:%M %Z}" for each in at[:_MAX_TIMES])
+    shown = ", ".join(f"{instant:%H:%M %Z}" for instant in at[:_MAX_TIMES])
     return f"at {shown}" + (f" and {len(at) - _MAX_TIMES} times more" if len(at) > _MAX_TIMES else "")
 
 
 def differences(entry: ImportedSchedule, definition: Definition, horizon: Horizon) -> list[Difference]:
-    """The days of the horizon, in order."""
+    """Return the days of the horizon that differ, in order."""
     if entry.fires is None:
         return []
     tz = definition.trigger.tz

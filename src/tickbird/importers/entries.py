@@ -1,4 +1,4 @@
-"""What was read of another system: schedules as a file has them, and what could not be carried over."""
+"""Entries of an import: schedules in the form of a schedule file, and items that cannot be imported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-# The instants, in seconds since the epoch, at which the original would fire in (after, until].
+# Returns the epoch seconds in (after, until] at which the other system would fire.
 Fires = Callable[[int, int], Iterable[int]]
 _UNUSABLE = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 _MAX_LENGTH = 60
@@ -15,25 +15,25 @@ _MAX_LENGTH = 60
 
 @dataclass(slots=True)
 class ImportedSchedule:
-    """A schedule: its fields as a file has them, and the original's own words."""
+    """A schedule with the fields of a schedule file; `origin` is the original text."""
 
     name: str
     fields: dict[str, Any]
     origin: str
     line: int | None = None
-    # What is not quite the same, or must be seen to.
+    # Differences, and things that the user must check.
     notes: list[str] = field(default_factory=list)
-    # Why it is written as a remark and not as a schedule; nothing where it is one.
+    # The reason why it is written as a comment; empty for a normal schedule.
     off: str = ""
-    # Where clock changes may tell them apart.
+    # None if DST changes cannot cause differences.
     fires: Fires | None = None
-    # When that is known of; where nothing is said, around all clock changes.
+    # Periods that `fires` covers; empty means around all DST changes.
     stretches: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class NotImported:
-    """What could not be carried over, and why."""
+    """An item that cannot be imported, with the reason."""
 
     origin: str
     reason: str
@@ -46,18 +46,18 @@ class NotImported:
 
 @dataclass(slots=True)
 class Imported:
-    """All that was read of one source; `system` is what it calls itself."""
+    """The content of one source; `system` is the name of the other system."""
 
     system: str
     source: str
     entries: list[ImportedSchedule] = field(default_factory=list)
     not_imported: list[NotImported] = field(default_factory=list)
-    # What holds for all of them.
+    # Notes on all schedules.
     notes: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict, repr=False)
 
     def add(self, entry: ImportedSchedule) -> None:
-        """Add a schedule under a name that no other has."""
+        """Add a schedule; a number makes its name unique."""
         wanted = entry.name = name_of(entry.name)
         while entry.name in self._numbers:
             self._numbers[wanted] += 1
@@ -66,7 +66,7 @@ class Imported:
         self.entries.append(entry)
 
     def cast_shadows(self) -> None:
-        """Have each planned and recorded only, while the other system goes on."""
+        """Turn all schedules into shadows, because the other system still runs the jobs."""
         for entry in self.entries:
             entry.fields["shadow"] = True
         self.notes.append(
@@ -74,21 +74,21 @@ class Imported:
         )
 
     def leave(self, origin: str, reason: str, line: int | None = None) -> None:
-        """Leave something out."""
+        """Record an item that is not imported."""
         self.not_imported.append(NotImported(short(origin), reason, line))
 
 
 def name_of(text: str) -> str:
-    """A name that a schedule can have, like the text."""
+    """Convert a text to a valid schedule name."""
     return _UNUSABLE.sub("-", text).strip("-.")[:_MAX_LENGTH].strip("-.") or "schedule"
 
 
 def short(text: str) -> str:
-    """A text on one line, for a remark."""
+    """Convert a text to one line of at most 200 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 200 else line[:199] + "…"
 
 
 def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """The values but those, and but those that are not there."""
+    """Return the values without these names and without None."""
     return {name: value for name, value in values.items() if name not in names and value is not None}

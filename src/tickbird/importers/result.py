@@ -1,4 +1,4 @@
-"""What was imported as one document, and its text: remarks say what became of the rest."""
+"""The result of an import: a document, and its text with comments about the parts that were not imported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tickbird.importers.entries import Imported, ImportedSchedule, NotImported, 
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """The document, what it left out, and the days on which clock changes make a difference, by schedule."""
+    """The document, the items that are not in it, and the days with different instants by schedule."""
 
     document: Document
     imported: Imported
@@ -28,10 +28,10 @@ class ImportResult:
 
 
 def make(imported: Imported, app: str, horizon: Horizon) -> ImportResult:
-    """Read every entry as a file would be read; one that cannot be is left out, with the reason."""
+    """Read every entry like a schedule file. An invalid entry is not imported, and its reason is recorded."""
     schedules: dict[str, Definition] = {}
     off, left = [], list(imported.not_imported)
-    found: dict[str, list[Difference]] = {}
+    changed_days: dict[str, list[Difference]] = {}
     for entry in imported.entries:
         try:
             read = read_document({"app": app, "schedules": {entry.name: entry.fields}})
@@ -44,89 +44,95 @@ def make(imported: Imported, app: str, horizon: Horizon) -> ImportResult:
             continue
         definition = schedules[entry.name] = read.schedules[entry.name]
         if days := differences(entry, definition, horizon):
-            found[entry.name] = days
+            changed_days[entry.name] = days
     document = Document(app=app, schedules=schedules)
-    return ImportResult(document, imported, off, sorted(left, key=lambda each: each.line or 0), found)
+    return ImportResult(document, imported, off, sorted(left, key=lambda item: item.line or 0), changed_days)
 
 
-def text_of(made: ImportResult, spelling: Format) -> str:
-    """The file."""
-    remarks = {entry.name: _remarks(made, entry) for entry in made.imported.entries}
-    return write(made.document, spelling, head=_head(made), remarks=remarks)
+def text_of(result: ImportResult, spelling: Format) -> str:
+    """Return the text of the file."""
+    remarks = {entry.name: _remarks(result, entry) for entry in result.imported.entries}
+    return write(result.document, spelling, head=_head(result), remarks=remarks)
 
 
-def operator_notes_of(made: ImportResult) -> list[str]:
-    """All that a text with remarks has, in lines for where there are none."""
-    lines = [f"not imported: {each}" for each in made.not_imported]
-    lines += [f"not written as a schedule, because {each.off}: {each.name}" for each in made.off]
-    off = {each.name for each in made.off}
-    for entry in made.imported.entries:
-        if entry.name in made.document.schedules and entry.name not in off:
-            lines += [f"{entry.name}: {note.strip()}" for note in _remarks(made, entry)[1:]]
+def operator_notes_of(result: ImportResult) -> list[str]:
+    """Return the comments as lines, for formats without comments."""
+    lines = [f"not imported: {item}" for item in result.not_imported]
+    lines += [f"not written as a schedule, because {entry.off}: {entry.name}" for entry in result.off]
+    off = {entry.name for entry in result.off}
+    for entry in result.imported.entries:
+        if entry.name in result.document.schedules and entry.name not in off:
+            lines += [f"{entry.name}: {note.strip()}" for note in _remarks(result, entry)[1:]]
     return lines
 
 
-def _remarks(made: ImportResult, entry: ImportedSchedule) -> list[str]:
+def _remarks(result: ImportResult, entry: ImportedSchedule) -> list[str]:
     lines = [entry.origin if entry.line is None else f"line {entry.line}: {entry.origin}", *entry.notes]
-    if days := made.differences.get(entry.name):
-        system = made.imported.system
+    if days := result.differences.get(entry.name):
+        system = result.imported.system
         lines.append(f"{system} handles DST changes differently. Different instants:")
-        lines += [f"  {each.description(system)}" for each in days]
+        lines += [f"  {change.description(system)}" for change in days]
     return lines
 
 
-def _head(made: ImportResult) -> list[str]:
-    imported = made.imported
+def _head(result: ImportResult) -> list[str]:
+    imported = result.imported
     lines = [
         f"Imported from {imported.source} ({imported.system}). Review it with `tickbird diff`, then `tickbird apply`."
     ]
     lines += imported.notes
-    programs = sorted({spec.program for spec in _commands(made)})
+    programs = sorted({spec.program for spec in _commands(result)})
     if programs:
-        allowed = " ".join(f"--allow-command {each}" for each in programs[:20])
+        allowed = " ".join(f"--allow-command {program}" for program in programs[:20])
         programs_more = " …" if len(programs) > 20 else ""
         lines.append(f"Workers must allow these programs: tickbird worker {allowed}{programs_more}")
-        if variables := _variables(made):
-            allowed = " ".join(f"--allow-env {each}" for each in variables[:20])
+        if variables := _variables(result):
+            allowed = " ".join(f"--allow-env {name}" for name in variables[:20])
             lines.append(f"and these variables: {allowed}{' …' if len(variables) > 20 else ''}")
-    if made.not_imported:
-        lines += ["", "Not imported:", *(f"  {each}" for each in made.not_imported)]
-    for entry in made.off:
-        lines += ["", f"Not written as a schedule, because {entry.off}:", *_remarks(made, entry)]
-        single = read_document({"app": made.document.app, "schedules": {entry.name: entry.fields}})
+    if result.not_imported:
+        lines += ["", "Not imported:", *(f"  {item}" for item in result.not_imported)]
+    for entry in result.off:
+        lines += ["", f"Not written as a schedule, because {entry.off}:", *_remarks(result, entry)]
+        single = read_document({"app": result.document.app, "schedules": {entry.name: entry.fields}})
         lines += write(single, "toml").splitlines()[2:]
     return lines
 
 
-def _variables(made: ImportResult) -> list[str]:
-    return sorted({name for spec in _commands(made) for name, _ in spec.env})
+def _variables(result: ImportResult) -> list[str]:
+    return sorted({name for spec in _commands(result) for name, _ in spec.env})
 
 
-def _commands(made: ImportResult) -> list[CommandSpec]:
-    specs = (definition.target.spec for definition in made.document.schedules.values())
+def _commands(result: ImportResult) -> list[CommandSpec]:
+    specs = (definition.target.spec for definition in result.document.schedules.values())
     return [spec for spec in specs if isinstance(spec, CommandSpec)]
 
 
-def document_of(made: ImportResult) -> dict[str, Any]:
-    """All of it for programs."""
+def document_of(result: ImportResult) -> dict[str, Any]:
+    """Return the result as JSON values."""
     return {
-        "system": made.imported.system,
-        "source": made.imported.source,
-        "document": to_plain(made.document),
-        "notes": made.imported.notes,
+        "system": result.imported.system,
+        "source": result.imported.source,
+        "document": to_plain(result.document),
+        "notes": result.imported.notes,
         "schedules": [
-            {"name": each.name, "origin": each.origin, "line": each.line, "notes": each.notes, "off": each.off or None}
-            for each in made.imported.entries
+            {
+                "name": entry.name,
+                "origin": entry.origin,
+                "line": entry.line,
+                "notes": entry.notes,
+                "off": entry.off or None,
+            }
+            for entry in result.imported.entries
         ],
-        "left_out": [{"origin": each.origin, "line": each.line, "reason": each.reason} for each in made.not_imported],
+        "left_out": [{"origin": item.origin, "line": item.line, "reason": item.reason} for item in result.not_imported],
         "differences": [
             {
                 "schedule": name,
-                "day": each.day.isoformat(),
-                "theirs": [at.isoformat() for at in each.theirs],
-                "ours": [at.isoformat() for at in each.ours],
+                "day": change.day.isoformat(),
+                "theirs": [at.isoformat() for at in change.theirs],
+                "ours": [at.isoformat() for at in change.ours],
             }
-            for name, days in made.differences.items()
-            for each in days
+            for name, days in result.differences.items()
+            for change in days
         ],
     }

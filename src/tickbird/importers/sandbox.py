@@ -1,4 +1,4 @@
-"""Child processes that open or execute what is not trusted enough to be opened here."""
+"""Child processes that unpickle or execute untrusted input."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _MAX_OUTPUT_BYTES: Final = 64 * 2**20
 _MAX_STDERR: Final = 10_000
 
 
-def run_child(script: str, *words: str, python: str | None, asked: Any = None, what: str) -> Any:
-    """What a script of this package answers in another interpreter, as JSON; `what` it does is told when it fails.
+def run_child(script: str, *arguments: str, python: str | None, request: Any = None, what: str) -> Any:
+    """Run a script of this package in another interpreter and return its JSON output; errors mention `what` it does.
 
-    It has a session of its own, and neither the terminal nor what Tickbird itself is given by its environment. What it
-    leaves running ends with it.
+    The child has its own session, no terminal, and no TICKBIRD_ variables. Its remaining processes are killed at the
+    end.
     """
-    code = Path(__file__).with_name(f"{script}.py").read_text(encoding="utf-8")
-    # Files and no pipes: a process that outlives the child could hold those open.
-    with TemporaryFile() as given, TemporaryFile() as told, TemporaryFile() as complained:
-        given.write(json.dumps(asked).encode())
-        given.seek(0)
-        # As text, so that what lies beside that file is not taken for the library.
-        returned = _run([python or sys.executable, "-c", code, *words], given, told, complained, what)
-        told.seek(0)
-        answer = told.read(_MAX_OUTPUT_BYTES + 1)
-        if len(answer) > _MAX_OUTPUT_BYTES:
+    script_text = Path(__file__).with_name(f"{script}.py").read_text(encoding="utf-8")
+    # Files instead of pipes, because a process that outlives the child could keep a pipe open.
+    with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
+        stdin.write(json.dumps(request).encode())
+        stdin.seek(0)
+        # With -c, because the folder of the script would be on the import path and shadow libraries.
+        code = _run([python or sys.executable, "-c", script_text, *arguments], stdin, stdout, stderr, what)
+        stdout.seek(0)
+        output = stdout.read(_MAX_OUTPUT_BYTES + 1)
+        if len(output) > _MAX_OUTPUT_BYTES:
             raise InvalidError(f"the process that {what} returned more than {_MAX_OUTPUT_BYTES // 2**20} MiB.")
         try:
-            return json.loads(answer)
+            return json.loads(output)
         except (ValueError, RecursionError):
             raise InvalidError(
-                f"the process that {what} ended with {returned}: {_last_line(complained)}.",
+                f"the process that {what} ended with {code}: {_last_line(stderr)}.",
                 hint="Use --python with an interpreter that has the required packages.",
             ) from None
 
 
-def _run(command: list[str], given: IO[bytes], told: IO[bytes], complained: IO[bytes], what: str) -> int:
+def _run(command: list[str], stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes], what: str) -> int:
     env = {name: value for name, value in os.environ.items() if not name.startswith("TICKBIRD_")}
     try:
-        child = subprocess.Popen(command, stdin=given, stdout=told, stderr=complained, env=env, start_new_session=True)
+        child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InvalidError(f"{command[0][:200]} cannot be started: {reason}.", field="python") from None
@@ -62,8 +62,8 @@ def _run(command: list[str], given: IO[bytes], told: IO[bytes], complained: IO[b
         child.wait()
 
 
-def _last_line(complained: IO[bytes]) -> str:
-    size = complained.seek(0, os.SEEK_END)
-    complained.seek(max(0, size - _MAX_STDERR))
-    lines = complained.read().decode(errors="replace").strip().splitlines()
+def _last_line(stderr: IO[bytes]) -> str:
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(max(0, size - _MAX_STDERR))
+    lines = stderr.read().decode(errors="replace").strip().splitlines()
     return (lines or ["no output"])[-1][:300]
