@@ -1,4 +1,4 @@
-"""A crontab: a person's, or the system's with a column for the user. The lines mean here what they meant to cron."""
+"""Importer of crontabs: personal ones, and system crontabs with a user column."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SETTING: Final = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s"'=]+))\s*=\s*(.*)"
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _NICKNAMES: Final = ("hourly", "daily", "midnight", "weekly", "monthly", "yearly", "annually")
 _STEP_OF_ONE: Final = re.compile(r"(?:^|[ ,])\w+/\d")
-# The command, and what comes behind the first % that is not escaped.
+# The command, and its input after the first unescaped %.
 _PERCENT: Final = re.compile(r"((?:[^\\%]|\\.?)*)%?(.*)", re.DOTALL)
-# What a shell would leave as it is, word by word.
+# Text without shell syntax.
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_/.,:@+ \t-]+", re.ASCII)
 _SHELLS: Final = ("sh", "bash", "dash", "ksh", "zsh")
-# What stands before the program that a line is about.
+# Wrappers before the program that gives the schedule its name.
 _WRAPPERS: Final = frozenset(
     (
         *("cd", "test", "sudo", "nice", "ionice", "exec", "flock", "env", "nohup", "timeout"),
@@ -40,7 +40,7 @@ _NOTES: Final = (
 
 @dataclass(slots=True)
 class _State:
-    """The settings so far; they hold for the lines below them."""
+    """The settings up to a line. They apply to the lines below."""
 
     env: dict[str, str] = field(default_factory=dict)
     shell: str = SHELL
@@ -51,32 +51,34 @@ class _State:
 
 
 def read_crontab(text: str, source: str, *, system: bool | None = None, tz: str = "UTC") -> Imported:
-    """Every line, in its zone: that of `CRON_TZ`, else `tz`; `system` says that the sixth column is the user."""
-    found = Imported("cron", source, notes=list(_NOTES))
-    # Only these end a line, to cron.
+    """Read all lines. `tz` is the default of CRON_TZ. With `system`, the sixth column is the user (None: detect)."""
+    imported = Imported("cron", source, notes=list(_NOTES))
+    # Cron ends lines only at \n.
     lines = [(number, line.strip(" \t\r")) for number, line in enumerate(text.split("\n"), 1)]
-    said = [(number, line) for number, line in lines if line and not line.startswith("#")]
-    for number, line in said:
+    content = [(number, line) for number, line in lines if line and not line.startswith("#")]
+    for number, line in content:
         if not _is_text(line):
-            found.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8. Save the file as UTF-8", number)
-    said = [(number, line) for number, line in said if _is_text(line)]
-    settings = {number: None if line[0] in "*@" else _SETTING.fullmatch(line) for number, line in said}
+            imported.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8. Save the file as UTF-8", number)
+    content = [(number, line) for number, line in content if _is_text(line)]
+    settings = {number: None if line[0] in "*@" else _SETTING.fullmatch(line) for number, line in content}
     if system is None:
-        system = source.startswith(_SYSTEM) or _has_users([line for number, line in said if settings[number] is None])
+        system = source.startswith(_SYSTEM) or _has_users(
+            [line for number, line in content if settings[number] is None]
+        )
         if system:
-            found.notes.append("The word after the time is read as the user. If it is not, use --personal.")
+            imported.notes.append("The word after the time is read as the user. If it is not, use --personal.")
     state = _State(tz=tz, machine=tz)
-    for number, line in said:
+    for number, line in content:
         if (setting := settings[number]) is not None:
-            _set(state, setting[1] or setting[2] or setting[3], _unquoted(setting[4]), number, found)
+            _set(state, setting[1] or setting[2] or setting[3], _unquoted(setting[4]), number, imported)
         else:
-            _entry(state, line, number, system, found)
-    found.notes.append(f"Times are in {tz} unless CRON_TZ is set. Use --tz for another time zone.")
-    return found
+            _entry(state, line, number, system, imported)
+    imported.notes.append(f"Times are in {tz} unless CRON_TZ is set. Use --tz for another time zone.")
+    return imported
 
 
 def _is_text(line: str) -> bool:
-    """Whether its bytes were text: those that were not are kept as surrogates."""
+    """Return False if the line has surrogates: bytes that were not UTF-8."""
     try:
         line.encode()
     except UnicodeEncodeError:
@@ -85,11 +87,11 @@ def _is_text(line: str) -> bool:
 
 
 def _has_users(lines: list[str]) -> bool:
-    """Does a user of this machine stand before every command, as in the system's own crontab?"""
+    """Return True if a user of this machine precedes every command, as in /etc/crontab."""
     words = [line.split(None, 2 if line.startswith("@") else 6) for line in lines]
     return bool(words) and all(
-        len(each) == (3 if each[0].startswith("@") else 7) and _is_user(each[-2]) and each[-1][0] not in "-<>|&;%"
-        for each in words
+        len(parts) == (3 if parts[0].startswith("@") else 7) and _is_user(parts[-2]) and parts[-1][0] not in "-<>|&;%"
+        for parts in words
     )
 
 
@@ -106,50 +108,50 @@ def _unquoted(value: str) -> str:
     return value[1:-1] if quoted else value
 
 
-def _set(state: _State, name: str, value: str, line: int, found: Imported) -> None:
+def _set(state: _State, name: str, value: str, line: int, imported: Imported) -> None:
     if name == "SHELL":
         state.shell = value
     elif name == "CRON_TZ":
-        # An empty one takes back what stood above.
+        # An empty value resets the time zone.
         state.tz = value or state.machine
     elif name == "RANDOM_DELAY":
         state.delay = int(value) * 60 if value.isdigit() else 0
     elif name in ("MAILTO", "MAILFROM"):
         if value:
-            found.leave(f"{name}={value}", "Tickbird sends no mail. Monitor failed runs instead", line)
+            imported.leave(f"{name}={value}", "Tickbird sends no mail. Monitor failed runs instead", line)
     elif name.startswith("TICKBIRD_"):
-        found.leave(f"{name}={value}", "Tickbird sets these variables itself", line)
+        imported.leave(f"{name}={value}", "Tickbird sets these variables itself", line)
     elif not _VARIABLE.fullmatch(name):
-        found.leave(f"{name}={value}", "this is not a valid variable name", line)
+        imported.leave(f"{name}={value}", "this is not a valid variable name", line)
     elif "\0" in value:
-        found.leave(f"{name}={value}", "a variable cannot hold a NUL", line)
+        imported.leave(f"{name}={value}", "a variable cannot contain a NUL character", line)
     else:
         state.env[name] = value
 
 
-def _entry(state: _State, line: str, number: int, system: bool, found: Imported) -> None:
+def _entry(state: _State, line: str, number: int, system: bool, imported: Imported) -> None:
     line = line.removeprefix("-")
     count = 1 if line.startswith("@") else 5
     parts = line.split(None, count + system)
     if len(parts) < count + system + 1:
-        found.leave(line, "it has too few fields", number)
+        imported.leave(line, "it has too few fields", number)
         return
     when, command = " ".join(parts[:count]), parts[-1]
     fields, why = _trigger(when)
     if fields is None:
-        found.leave(line, why, number)
+        imported.leave(line, why, number)
         return
     user = parts[count] if system else None
     if user is not None and (match := re.fullmatch(r"([^:/]+)[:/].*", user)):
         user = match[1]
     line_of_shell, given = _split(command)
     if not line_of_shell:
-        found.leave(line, "it has no command", number)
+        imported.leave(line, "it has no command", number)
         return
-    made = _command(line_of_shell, given, state, user)
+    spec = _command(line_of_shell, given, state, user)
     entry = ImportedSchedule(
         _name(line_of_shell),
-        {**fields, "tz": state.tz, CommandSpec.kind: made, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
+        {**fields, "tz": state.tz, CommandSpec.kind: spec, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
         line,
         number,
     )
@@ -167,11 +169,11 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
         )
     if "HOME" in state.env:
         entry.fields[CommandSpec.kind]["folder"] = state.env["HOME"]
-    found.add(entry)
+    imported.add(entry)
 
 
 def _trigger(when: str) -> tuple[dict[str, Any] | None, str]:
-    """The trigger, or why there is none."""
+    """Return the trigger, or None and the reason."""
     if when.lower() == "@reboot":
         return None, "it runs when the machine starts. Use the service manager of the machine instead"
     if when.startswith("@") and when[1:].lower() not in _NICKNAMES:
@@ -186,37 +188,37 @@ def _trigger(when: str) -> tuple[dict[str, Any] | None, str]:
 
 
 def _split(command: str) -> tuple[str, str | None]:
-    r"""The line for the shell, and what comes behind the first %, line by line; \% is a percent sign, \\% is not."""
-    found = _PERCENT.fullmatch(command)
-    assert found is not None
-    line = re.sub(r"\\(.)", lambda pair: "%" if pair[1] == "%" else pair[0], found[1])
-    given = re.sub(r"(?<!\\)%", "\n", found[2]).replace(r"\%", "%")
+    r"""Return the shell line, and the input after the first %. Each further % is a line break; \% is a literal %."""
+    match = _PERCENT.fullmatch(command)
+    assert match is not None
+    line = re.sub(r"\\(.)", lambda pair: "%" if pair[1] == "%" else pair[0], match[1])
+    given = re.sub(r"(?<!\\)%", "\n", match[2]).replace(r"\%", "%")
     return line.strip(), (given if given.endswith("\n") else f"{given}\n") if given else None
 
 
 def _command(line: str, given: str | None, state: _State, user: str | None) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    spec: dict[str, Any] = {}
     if line.startswith("/") and _PLAIN.fullmatch(line) and state.shell.rpartition("/")[2] in _SHELLS:
         program, *args = line.split()
-        made["program"] = program
+        spec["program"] = program
         if args:
-            made["args"] = args
+            spec["args"] = args
     else:
-        made["shell"] = line
+        spec["shell"] = line
         if state.shell != SHELL:
-            made["program"] = state.shell
+            spec["program"] = state.shell
     if state.env:
-        made["env"] = dict(state.env)
+        spec["env"] = dict(state.env)
     if user is not None:
-        made["user"] = user
+        spec["user"] = user
     if given is not None:
-        made["input"] = given
-    return made
+        spec["input"] = given
+    return spec
 
 
 def _name(line: str) -> str:
-    """What a person would call it: the program, or the script that an interpreter is given."""
-    # Its beginning says what it is about, and splitting takes the square of its length.
+    """Return a name for a command line: the program, or the script of an interpreter."""
+    # The start is enough for a name, and shlex.split needs quadratic time.
     line = line[:_NAMING]
     try:
         words = shlex.split(line)

@@ -42,9 +42,9 @@ class _Component:
     properties: dict[str, list[_Property]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """The first value of a property, without its escapes."""
+        """Return the first value of a property, unescaped; "" if there is none."""
         values = self.properties.get(name, [])
-        return _ESCAPE.sub(lambda found: "\n" if found[1] in "nN" else found[1], values[0].value) if values else ""
+        return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], values[0].value) if values else ""
 
 
 @dataclass(slots=True)
@@ -71,15 +71,15 @@ class _Event:
     def fields(self) -> dict[str, Any]:
         if self.rule is None and not self.rdate and not self.exdate:
             return {"at": self.start.isoformat(), "tz": self.tz}
-        made: dict[str, Any] = {"rrule": self.rule or _SINGLE, "dtstart": self.start.isoformat(), "tz": self.tz}
+        fields: dict[str, Any] = {"rrule": self.rule or _SINGLE, "dtstart": self.start.isoformat(), "tz": self.tz}
         for name, dates in (("exdate", self.exdate), ("rdate", self.rdate)):
             if dates:
-                made[name] = [date.isoformat() for date in sorted(dates)]
-        return made
+                fields[name] = [date.isoformat() for date in sorted(dates)]
+        return fields
 
 
 class _Zones:
-    """The IANA zones of a calendar's zones."""
+    """Maps time zone names of a calendar to IANA names."""
 
     def __init__(self, own: Mapping[str, str], tz: str) -> None:
         self._own = dict(own)
@@ -91,9 +91,9 @@ class _Zones:
             self._own.setdefault(component.text("TZID"), location)
 
     def find(self, tzid: str) -> str:
-        """The IANA name of a TZID; ValueError, with the option to name it, if there is none."""
+        """Return the IANA name of a TZID; raise ValueError with the --zone option if it is unknown."""
         parts = tzid.split("/")
-        suffixes = ("/".join(parts[place:]) for place in range(len(parts)))
+        suffixes = ("/".join(parts[start:]) for start in range(len(parts)))
         for name in (self._own.get(tzid, tzid), *suffixes):
             try:
                 return zone(name).name
@@ -113,49 +113,49 @@ def read_calendar(
     zones: Mapping[str, str] | None = None,
     after: int = 0,
 ) -> Imported:
-    """All events of a calendar; times without a zone are in `tz`, and events without a tick after `after` are over."""
-    found = Imported("iCalendar", source, notes=list(_NOTES))
-    found.notes.append(f"Times without a time zone are in {tz}. Use --tz for another time zone.")
-    known = _Zones(zones or {}, tz)
-    components = list(_components(_unfolded(text), found))
+    """Read all events. Times without a time zone are in `tz`. Events without a tick after `after` are not imported."""
+    imported = Imported("iCalendar", source, notes=list(_NOTES))
+    imported.notes.append(f"Times without a time zone are in {tz}. Use --tz for another time zone.")
+    zone_names = _Zones(zones or {}, tz)
+    components = list(_components(_unfolded(text), imported))
     for component in components:
         if component.kind == "VTIMEZONE":
-            known.learn(component)
+            zone_names.learn(component)
     events: dict[str, _Event] = {}
     changed: list[_Component] = []
     for component in components:
         if component.kind != "VEVENT":
             if component.kind not in ("VTIMEZONE", "VCALENDAR"):
-                found.leave(_origin(component), f"a {component.kind} is not an event", component.line)
+                imported.leave(_origin(component), f"a {component.kind} is not an event", component.line)
         elif "RECURRENCE-ID" in component.properties:
             changed.append(component)
         else:
             try:
-                event = _event(component, known)
+                event = _event(component, zone_names)
             except (ValueError, InvalidError) as error:
-                found.leave(_origin(component), str(error).rstrip("."), component.line)
+                imported.leave(_origin(component), str(error).rstrip("."), component.line)
                 continue
             uid = component.text("UID")
             events[uid if uid and uid not in events else f"line {component.line}"] = event
     for component in changed:
         try:
-            _change_tick(component, events.get(component.text("UID")), known)
+            _change_tick(component, events.get(component.text("UID")), zone_names)
         except (ValueError, InvalidError) as error:
-            found.leave(_origin(component), str(error).rstrip("."), component.line)
+            imported.leave(_origin(component), str(error).rstrip("."), component.line)
     for event in events.values():
-        _add(found, event, task, after)
-    return found
+        _add(imported, event, task, after)
+    return imported
 
 
-def _add(found: Imported, event: _Event, task: str | None, after: int) -> None:
+def _add(imported: Imported, event: _Event, task: str | None, after: int) -> None:
     component = event.component
     try:
         trigger = event.trigger
     except InvalidError as error:
-        found.leave(event.origin, str(error).rstrip("."), component.line)
+        imported.leave(event.origin, str(error).rstrip("."), component.line)
         return
     if trigger.next_tick(after) is None:
-        found.leave(event.origin, "it is over", component.line)
+        imported.leave(event.origin, "it is over", component.line)
         return
     summary = component.text("SUMMARY") or component.text("UID") or "event"
     fields = {**event.fields, "task": task or name_of(summary), "description": summary}
@@ -163,7 +163,7 @@ def _add(found: Imported, event: _Event, task: str | None, after: int) -> None:
     entry.fires = _fires(trigger)
     if component.text("STATUS").upper() == "CANCELLED":
         entry.off = "it is cancelled"
-    found.add(entry)
+    imported.add(entry)
 
 
 def _event(component: _Component, zones: _Zones) -> _Event:
@@ -195,12 +195,12 @@ def _is_in_rule(event: _Event) -> bool:
 def _dates(component: _Component, name: str, event: _Event, zones: _Zones) -> Iterator[datetime]:
     for listed in component.properties.get(name, []):
         for text in filter(None, listed.value.split(",")):
-            # Of a period only its start matters.
+            # Only the start of a period matters.
             yield _in_event(listed, text.partition("/")[0], event, zones)
 
 
 def _in_event(stated: _Property, text: str, event: _Event, zones: _Zones) -> datetime:
-    """A date on the clock of an event; one without a time has the event's."""
+    """Return the local time in the zone of the event. A date without a time gets the time of the event."""
     tz, moment, is_date = _moment(stated, text, zones)
     if is_date:
         return moment.replace(hour=event.start.hour, minute=event.start.minute, second=event.start.second)
@@ -233,14 +233,14 @@ def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> 
 
 
 def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime, bool]:
-    """The zone, the wall-clock time in it, and whether it is a date without a time."""
+    """Return the time zone, the local time in it, and whether it is a date without a time."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text[:40]!r} is not an iCalendar date such as 20260131T090000")
     year, month, day, hour, minute, second, utc = match.groups()
     is_date = hour is None
     try:
-        # Leap seconds do not exist here.
+        # Tickbird has no leap seconds.
         clock = (0, 0, 0) if is_date else (int(hour), int(minute), min(int(second), 59))
         moment = datetime(int(year), int(month), int(day), *clock)  # noqa: DTZ001 - on a wall clock
     except ValueError:
@@ -252,7 +252,7 @@ def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime,
 
 
 def _fires(trigger: Trigger) -> Fires | None:
-    """The instant as RFC 5545 defines it: a time in a gap is later by the length of the gap."""
+    """Return the firings of RFC 5545: a local time in a DST gap is later by the duration of the gap."""
     wall, local = trigger.on_wall_clock(), zone_info(trigger.tz)
     if wall is None:
         return None
@@ -274,7 +274,7 @@ def _origin(component: _Component) -> str:
 
 
 def _unfolded(text: str) -> Iterator[tuple[int, str]]:
-    """The content lines with their numbers; a line that begins with a space or a tab continues the one before."""
+    """Yield content lines with their numbers. A line that starts with a space or a tab continues the previous one."""
     current: tuple[int, str] | None = None
     for number, line in enumerate(_LINE_END.split(text), 1):
         if line[:1] in (" ", "\t") and current is not None:
@@ -287,15 +287,15 @@ def _unfolded(text: str) -> Iterator[tuple[int, str]]:
         yield current
 
 
-def _components(lines: Iterable[tuple[int, str]], found: Imported) -> Iterator[_Component]:
-    """The components within calendars, without those within other components, such as alarms."""
+def _components(lines: Iterable[tuple[int, str]], imported: Imported) -> Iterator[_Component]:
+    """Yield the components of calendars, without nested ones such as alarms."""
     stack: list[_Component] = []
     number_of_events = 0
     is_calendar = False
     for number, line in lines:
         match = _LINE.fullmatch(line)
         if match is None:
-            found.leave(short(line), "this is not an iCalendar line", number)
+            imported.leave(short(line), "this is not an iCalendar line", number)
             continue
         name, params, value = match[1].upper(), match[2], match[3]
         if name == "BEGIN":
@@ -319,7 +319,7 @@ def _components(lines: Iterable[tuple[int, str]], found: Imported) -> Iterator[_
 
 
 def read_zone_names(texts: Iterable[str]) -> dict[str, str]:
-    """The zones of NAME=ZONE options."""
+    """Parse NAME=ZONE options."""
     names = {}
     for text in texts:
         name, equals, iana = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""CronJobs of Kubernetes, as `kubectl get cronjobs -o yaml` prints them or as they are kept in files."""
+"""Importer of Kubernetes CronJobs, from manifests or from `kubectl get cronjobs -o yaml`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FIELDS: Final = ("minute", "hour", "day", "month", "weekday")
 _OVERLAP: Final = {"Allow": "allow", "Forbid": "skip", "Replace": "replace"}
 _ZONE: Final = re.compile(r"\s*(?:CRON_)?TZ=(\S+)\s+")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-# What Kubernetes puts into arguments; two dollar signs stand for one.
+# A reference to a variable, or $$, which is an escaped $.
 _REFERENCE: Final = re.compile(r"\$(\$|\(([A-Za-z0-9_.-]+)\))")
 _TRUE: Final = (True, "y", "yes", "on", "true")
 _DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -43,20 +43,20 @@ _NOTES: Final = (
 
 
 def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
-    """All CronJobs of a text, YAML or JSON, one or several documents or lists; `tz` is that of the cluster."""
-    found = Imported("Kubernetes", source, notes=list(_NOTES))
-    found.notes.append(f"Times are in {tz} unless timeZone is set. Use --tz for the time zone of the cluster.")
-    for each in objects_of(text):
-        if each.get("kind") == "CronJob":
-            _cron_job(each, tz, found)
-        elif each:
-            name = full_name(each) if at_path(each, "metadata", "name") else ""
-            found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is not a CronJob")
-    return found
+    """Read all CronJobs of a YAML or JSON text with documents or lists; `tz` is the time zone of the cluster."""
+    imported = Imported("Kubernetes", source, notes=list(_NOTES))
+    imported.notes.append(f"Times are in {tz} unless timeZone is set. Use --tz for the time zone of the cluster.")
+    for manifest in objects_of(text):
+        if manifest.get("kind") == "CronJob":
+            _cron_job(manifest, tz, imported)
+        elif manifest:
+            name = full_name(manifest) if at_path(manifest, "metadata", "name") else ""
+            imported.leave(f"{manifest.get('kind', 'an object')} {name}".strip(), "it is not a CronJob")
+    return imported
 
 
 def objects_of(text: str) -> Iterator[Mapping[str, Any]]:
-    """All objects of a text, YAML or JSON, one or several documents or lists."""
+    """Yield all objects of a YAML or JSON text with documents or lists."""
     for document in _documents(text):
         yield from _objects(document)
 
@@ -80,8 +80,8 @@ def _documents(text: str) -> Iterator[Any]:
 
 def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(document, list):
-        for each in document:
-            yield from _objects(each)
+        for item in document:
+            yield from _objects(item)
     elif isinstance(document, Mapping):
         if isinstance(document.get("items"), list):
             yield from _objects(document["items"])
@@ -92,7 +92,7 @@ def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def at_path(value: Any, *path: str | int) -> Any:
-    """What stands at a place; None where there is nothing."""
+    """Return the value at a path; None if there is none."""
     for step in path:
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and len(value) > step else None
@@ -102,22 +102,22 @@ def at_path(value: Any, *path: str | int) -> Any:
 
 
 def _listed(value: Any, name: str) -> list[Any]:
-    """A list in an object; an empty one where something else stands there."""
-    found = at_path(value, name)
-    return found if isinstance(found, list) else []
+    """Return a list in an object; [] if there is none or the value is not a list."""
+    items = at_path(value, name)
+    return items if isinstance(items, list) else []
 
 
 def full_name(document: Mapping[str, Any]) -> str:
-    """Its name, behind its namespace unless that is the default one."""
+    """Return `namespace.name`, or only the name in the default namespace."""
     name, namespace = at_path(document, "metadata", "name"), at_path(document, "metadata", "namespace")
     return f"{namespace}.{name}" if namespace not in (None, "default") else str(name)
 
 
-def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
+def _cron_job(document: Mapping[str, Any], tz: str, imported: Imported) -> None:
     spec = at_path(document, "spec")
     name, when = full_name(document), at_path(spec, "schedule")
     if not isinstance(when, str):
-        found.leave(f"CronJob {name}", "it has no schedule")
+        imported.leave(f"CronJob {name}", "it has no schedule")
         return
     origin = f"CronJob {name}: {short(when)}"
     zone = str(at_path(spec, "timeZone") or tz)
@@ -129,7 +129,7 @@ def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
             zone, when = prefix[1], when[prefix.end() :]
         trigger, clock = _trigger(when, zone)
     except ValueError as error:
-        found.leave(origin, str(error))
+        imported.leave(origin, str(error))
         return
     entry = ImportedSchedule(
         name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone)
@@ -149,28 +149,28 @@ def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     suspended = at_path(spec, "suspend")
     if (suspended.lower() if isinstance(suspended, str) else suspended) in _TRUE:
         entry.off = "it is suspended" + (f", and {entry.off}" if entry.off else "")
-    found.add(entry)
+    imported.add(entry)
 
 
 def _policies(spec: Any, entry: ImportedSchedule) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    policies: dict[str, Any] = {
         "overlap": _OVERLAP.get(str(at_path(spec, "concurrencyPolicy")), "allow"),
         "catch_up": "latest",
     }
     if (deadline := at_path(spec, "startingDeadlineSeconds")) is not None:
-        made["start_within"] = deadline
+        policies["start_within"] = deadline
     job = at_path(spec, "jobTemplate", "spec")
     limit = at_path(job, "backoffLimit")
-    made["retries"] = 6 if limit is None else limit
+    policies["retries"] = 6 if limit is None else limit
     if (seconds := at_path(job, "activeDeadlineSeconds")) is not None:
-        made["timeout"] = seconds
+        policies["timeout"] = seconds
         entry.notes.append(
             "activeDeadlineSeconds limits all attempts together in Kubernetes. The timeout here limits each attempt."
         )
     for field in ("parallelism", "completions"):
         if (at_path(job, field) or 1) != 1:
             entry.notes.append(f"{field}: {at_path(job, field)} is not imported: one run starts one program.")
-    return made
+    return policies
 
 
 def _command(pod: Any, entry: ImportedSchedule) -> dict[str, Any] | None:
@@ -188,58 +188,58 @@ def _command(pod: Any, entry: ImportedSchedule) -> dict[str, Any] | None:
             entry.notes.append(f"Arguments for the program of its image: {short(shlex.join(args))}")
         return None
     words = [*command, *args]
-    made: dict[str, Any] = {"program": words[0], "args": words[1:]}
+    spec: dict[str, Any] = {"program": words[0], "args": words[1:]}
     if words[0] in ("/bin/sh", "/bin/bash", "sh", "bash") and len(words) == 3 and words[1] == "-c":
-        made = {"shell": words[2]}
+        spec = {"shell": words[2]}
         if words[0].endswith("bash"):
-            made["program"] = "/bin/bash"
+            spec["program"] = "/bin/bash"
     elif not words[0].startswith("/"):
-        made = {"shell": f"exec {shlex.join(words)}"}
+        spec = {"shell": f"exec {shlex.join(words)}"}
     if folder := at_path(container, "workingDir"):
-        made["folder"] = folder
+        spec["folder"] = folder
     if env:
-        made["env"] = env
-    if not made.get("args", True):
-        del made["args"]
-    return made
+        spec["env"] = env
+    if not spec.get("args", True):
+        del spec["args"]
+    return spec
 
 
 def _env(container: Any, entry: ImportedSchedule) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for each in _listed(container, "env"):
-        name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
+    env: dict[str, Any] = {}
+    for variable in _listed(container, "env"):
+        name, source = str(at_path(variable, "name")), at_path(variable, "valueFrom")
         if not _VARIABLE.fullmatch(name) or name.startswith("TICKBIRD_"):
             entry.notes.append(f"The variable {short(name)} is not imported: the name is not a valid variable name.")
             continue
         if not isinstance(source, Mapping):
-            made[name] = _filled(str(at_path(each, "value") or ""), made, entry)
+            env[name] = _filled(str(at_path(variable, "value") or ""), env, entry)
             continue
-        made[name] = {"env": name}
+        env[name] = {"env": name}
         kind, *_ = (*source,) or ("",)
-        places = (at_path(source, str(kind), place) for place in ("name", "fieldPath", "resource"))
-        wanted = next((place for place in places if place), "")
-        entry.notes.append(f"{name} came from {kind} {wanted}: set it for the worker.")
-    for each in _listed(container, "envFrom"):
-        entry.notes.append(f"The variables of {short(json.dumps(each))} are not imported.")
-    return made
+        candidates = (at_path(source, str(kind), field) for field in ("name", "fieldPath", "resource"))
+        reference = next((candidate for candidate in candidates if candidate), "")
+        entry.notes.append(f"{name} came from {kind} {reference}: set it for the worker.")
+    for source in _listed(container, "envFrom"):
+        entry.notes.append(f"The variables of {short(json.dumps(source))} are not imported.")
+    return env
 
 
 def _filled(text: str, env: Mapping[str, Any], entry: ImportedSchedule) -> str:
-    """A text with the variables that Kubernetes puts into it: those that are set above; others stay as they stand."""
+    """Expand $(NAME) like Kubernetes: only variables that are set above. Other references stay unchanged."""
 
-    def filled(found: re.Match[str]) -> str:
-        if found[1] == "$":
+    def filled(match: re.Match[str]) -> str:
+        if match[1] == "$":
             return "$"
-        value = env.get(found[2])
+        value = env.get(match[2])
         if isinstance(value, Mapping):
-            entry.notes.append(f"$({found[2]}) was set by Kubernetes, for example from a secret. Set it here.")
-        return value if isinstance(value, str) else found[0]
+            entry.notes.append(f"$({match[2]}) was set by Kubernetes, for example from a secret. Set it here.")
+        return value if isinstance(value, str) else match[0]
 
     return _REFERENCE.sub(filled, text)
 
 
 def _trigger(when: str, tz: str) -> tuple[dict[str, Any], CronSets | None]:
-    """As the library robfig/cron reads it, which Kubernetes uses."""
+    """Read a schedule like the library robfig/cron, which Kubernetes uses."""
     text = when.strip()
     if text.startswith("@every "):
         hours, minutes, seconds = (int(part or 0) for part in _matched(text[7:].strip()))
@@ -257,7 +257,7 @@ def _trigger(when: str, tz: str) -> tuple[dict[str, Any], CronSets | None]:
         days=sets["day"],
         months=sets["month"],
         weekdays=sets["weekday"],
-        # A step makes a field a restricted one there, and two of those are alternatives.
+        # In robfig/cron, a field with a step is restricted, and two restricted day fields are alternatives.
         either=not (stars["day"] or stars["weekday"]),
         starred=(_starred(parts[0]), _starred(parts[1])),
     )
@@ -265,10 +265,10 @@ def _trigger(when: str, tz: str) -> tuple[dict[str, Any], CronSets | None]:
 
 
 def _matched(text: str) -> tuple[str, ...]:
-    found = _DURATION.fullmatch(text)
-    if not found or not text:
+    match = _DURATION.fullmatch(text)
+    if not match or not text:
         raise ValueError(f"{text!r} is not a duration")
-    return found.groups()
+    return match.groups()
 
 
 def _starred(part: str) -> str:
@@ -276,7 +276,7 @@ def _starred(part: str) -> str:
 
 
 def _field(text: str, name: str) -> tuple[frozenset[int], bool]:
-    """The values of a field, and whether it counts as unrestricted."""
+    """Return the values of a field, and True if it counts as unrestricted."""
     values: set[int] = set()
     star = False
     for part in text.split(","):

@@ -1,1 +1,1 @@
-"""What another scheduler really did, from its log, a table, its database or its cluster."""
+"""History of the other scheduler: its firings, from a log, a table, a database or a cluster."""

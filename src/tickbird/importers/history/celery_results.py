@@ -1,4 +1,4 @@
-"""What Celery ran, by the database of django-celery-results, only read and without Django."""
+"""Firings of Celery, from the database of django-celery-results. It is only read; Django is not needed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tickbird.importers.history.text_files import Advance
 from tickbird.store.shared.sql import load_statements
 
 
-def read_results(url: str, names: Names, heard: ObservedFirings, advance: Advance = lambda _: None) -> None:
-    """When each task was started, or else first heard of; by its periodic task where that is known."""
+def read_results(url: str, names: Names, observed: ObservedFirings, advance: Advance = lambda _: None) -> None:
+    """Read the start of each task, or its creation if the start is unknown, by periodic task or task name."""
     statements = load_statements("tickbird.importers.history", "celery_results")
     try:
         rows = stream(url, statements["results"])
         first = next(rows, None)
     except StoreError:
-        # Older versions know neither periodic tasks nor when a task was started.
+        # Older versions have no columns for the periodic task and the start.
         rows = stream(url, statements["older_results"])
         first = next(rows, None)
     number = 0
@@ -25,14 +25,14 @@ def read_results(url: str, names: Names, heard: ObservedFirings, advance: Advanc
         try:
             at = read_time(first["at"], "UTC")
         except ValueError as error:
-            heard.wrong(f"row {first['id']}", str(error), str(first["task"]))
+            observed.wrong(f"row {first['id']}", str(error), str(first["task"]))
         else:
-            heard.note_instant(at)
+            observed.note_instant(at)
             group = names.group(first["periodic_task"], first["task"])
             if group is None:
-                heard.other(str(first["periodic_task"] or first["task"]))
+                observed.other(str(first["periodic_task"] or first["task"]))
             else:
-                heard.fired(group, at)
+                observed.fired(group, at)
         if number % 1_000 == 0:
             advance(1_000)
         first = next(rows, None)

@@ -1,4 +1,4 @@
-"""What CronJobs started, by the Jobs that there still are: the output of `kubectl get jobs -A -o json`."""
+"""Firings of CronJobs, from their existing Jobs: the output of `kubectl get jobs -A -o json`."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from tickbird.importers.history.observed import Names, ObservedFirings, read_tim
 from tickbird.importers.kubernetes import at_path, full_name, objects_of
 
 
-def read_jobs(text: str, source: str, names: Names, heard: ObservedFirings) -> None:
-    """When each Job of a CronJob was started."""
+def read_jobs(text: str, source: str, names: Names, observed: ObservedFirings) -> None:
+    """Read the start of each Job that a CronJob created."""
     for number, job in enumerate(objects_of(text), 1):
-        place = f"{source}: item {number}"
+        location = f"{source}: item {number}"
         if job.get("kind", "Job") != "Job" or not isinstance(at_path(job, "metadata"), Mapping):
-            heard.wrong(place, "it is not a Job", str(job)[:200])
+            observed.wrong(location, "it is not a Job", str(job)[:200])
             continue
         owner = _owner(job)
         if owner is None:
-            heard.other(f"Job {at_path(job, 'metadata', 'name')}, not created by a CronJob")
+            observed.other(f"Job {at_path(job, 'metadata', 'name')}, not created by a CronJob")
             continue
         try:
             started = at_path(job, "status", "startTime") or at_path(job, "metadata", "creationTimestamp")
             at = read_time(started, "UTC")
         except ValueError as error:
-            heard.wrong(place, str(error), owner)
+            observed.wrong(location, str(error), owner)
             continue
-        heard.note_instant(at)
-        # With its namespace, as it is imported; else by the name alone.
+        observed.note_instant(at)
+        # Try the name with its namespace first, as the importer writes it, then the name alone.
         whole = full_name({"metadata": {"name": owner, "namespace": at_path(job, "metadata", "namespace")}})
         group = names.group(whole, owner)
         if group is None:
-            heard.other(f"CronJob {whole}")
+            observed.other(f"CronJob {whole}")
         else:
-            heard.fired(group, at)
+            observed.fired(group, at)
 
 
 def _owner(job: Mapping[str, Any]) -> str | None:
     owners = at_path(job, "metadata", "ownerReferences")
-    for each in owners if isinstance(owners, list) else ():
-        if at_path(each, "kind") == "CronJob" and isinstance(name := at_path(each, "name"), str):
+    for owner in owners if isinstance(owners, list) else ():
+        if at_path(owner, "kind") == "CronJob" and isinstance(name := at_path(owner, "name"), str):
             return name
     return None

@@ -1,4 +1,4 @@
-"""What was heard of another system: when each of its jobs fired, and what could not be made sense of."""
+"""Observed firings of another system, by schedule, and lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
 from tickbird.domain.time.zones import zone
 from tickbird.importers.entries import name_of, short
 
-# So many firings are kept in memory, and so many names and lines are told.
+# Limits of firings in memory, of names, and of reported lines.
 MAX_FIRINGS: Final = 10_000_000
 _MAX_NAMES: Final = 1_000
 _MAX_REPORTED: Final = 5
-# Schedules by whose name, task or command a firing is recognised; several where they share it.
+# The schedules that a firing may belong to; several if they share a task or a command.
 Group = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableLine:
-    """What could not be read: where, and why."""
+    """A line that cannot be read; `place` is its location."""
 
     place: str
     reason: str
@@ -42,21 +42,20 @@ class UnreadableLine:
 
 @dataclass(slots=True)
 class ObservedFirings:
-    """The firings of one source, by the schedules they may be of, in seconds since the epoch."""
+    """The firings of one source in epoch seconds, by the schedules that they may belong to."""
 
     firings: defaultdict[Group, array[float]] = field(default_factory=lambda: defaultdict(lambda: array("d")))
     count: int = 0
-    # From the first to the last thing that it tells of anything.
+    # The first and the last instant in the source.
     first: float | None = None
     last: float | None = None
     bad: list[UnreadableLine] = field(default_factory=list)
     bad_count: int = 0
-    # What fired and is none of the schedules that were asked for.
+    # Names that fired but match no requested schedule.
     others: Counter[str] = field(default_factory=Counter)
     other_count: int = 0
 
     def fired(self, group: Group, at: float) -> None:
-        """Note a firing."""
         self.count += 1
         if self.count > MAX_FIRINGS:
             raise InvalidError(
@@ -67,48 +66,48 @@ class ObservedFirings:
         self.firings[group].append(at)
 
     def note_instant(self, at: float) -> None:
-        """Note that the source tells of this instant."""
+        """Extend the period that the source covers."""
         self.first = at if self.first is None else min(self.first, at)
         self.last = at if self.last is None else max(self.last, at)
 
     def other(self, name: str) -> None:
-        """Note what fired under a name that says nothing here."""
+        """Record a firing with an unknown name."""
         self.other_count += 1
         name = short(name)
         if name in self.others or len(self.others) < _MAX_NAMES:
             self.others[name] += 1
 
     def wrong(self, place: str, reason: str, text: str) -> None:
-        """Note what cannot be read; it is counted, and the first ones are shown."""
+        """Count an unreadable line; the first ones are stored."""
         self.bad_count += 1
         if len(self.bad) < _MAX_REPORTED:
             self.bad.append(UnreadableLine(place, reason, short(text)[:120]))
 
     def groups(self, names: Iterable[str]) -> list[list[str]]:
-        """The schedules, those together of which a firing may be of either."""
-        found = [[name] for name in names]
-        for group in self.firings:
-            touched = [each for each in found if not set(each).isdisjoint(group)]
-            found = [each for each in found if each not in touched]
-            found.append([name for each in touched for name in each])
-        return [each for each in found if each]
+        """Group the schedules: two are in one group if a firing may belong to either."""
+        groups = [[name] for name in names]
+        for shared in self.firings:
+            joined = [group for group in groups if not set(group).isdisjoint(shared)]
+            groups = [group for group in groups if group not in joined]
+            groups.append([name for group in joined for name in group])
+        return [group for group in groups if group]
 
     def in_order(self, names: Sequence[str]) -> Iterator[Firing]:
-        """The firings of schedules that are compared together, with their places."""
-        places = {name: place for place, name in enumerate(names)}
-        mine = [group for group in self.firings if not places.keys().isdisjoint(group)]
-        return merge(*(_with_positions(self.firings[group], [places[name] for name in group]) for group in mine))
+        """Merge the firings of the named schedules by time, each with the indexes of its schedules in `names`."""
+        indexes = {name: index for index, name in enumerate(names)}
+        groups = [group for group in self.firings if not indexes.keys().isdisjoint(group)]
+        return merge(*(_with_indexes(self.firings[group], [indexes[name] for name in group]) for group in groups))
 
 
-def _with_positions(firings: Iterable[float], places: Sequence[int]) -> Iterator[Firing]:
-    return ((at, places) for at in sorted(firings))
+def _with_indexes(firings: Iterable[float], indexes: Sequence[int]) -> Iterator[Firing]:
+    return ((at, indexes) for at in sorted(firings))
 
 
 class Names:
-    """Which schedules another system's names mean: what was said, else the schedule's name, else its task."""
+    """Maps names of the other system to schedules: by --map, then by schedule name, then by task."""
 
-    def __init__(self, schedules: Sequence[Schedule], said: Mapping[str, str]) -> None:
-        self._said = said
+    def __init__(self, schedules: Sequence[Schedule], mapping: Mapping[str, str]) -> None:
+        self._mapping = mapping
         self._names = {schedule.name for schedule in schedules}
         tasks: defaultdict[str, list[str]] = defaultdict(list)
         for schedule in schedules:
@@ -118,34 +117,34 @@ class Names:
         self._tasks = {task: tuple(names) for task, names in tasks.items()}
 
     def group(self, *names: str | None) -> Group | None:
-        """The schedules that the first of these names to say anything stands for."""
+        """Return the schedules of the first name that is known."""
         for name in filter(None, names):
-            if name in self._said:
-                new = self._said[name]
+            if name in self._mapping:
+                new = self._mapping[name]
                 return (new,) if new in self._names else None
-            if (found := next((each for each in (name, name_of(name)) if each in self._names), None)) is not None:
-                return (found,)
+            if (schedule := next((form for form in (name, name_of(name)) if form in self._names), None)) is not None:
+                return (schedule,)
             if name in self._tasks:
                 return self._tasks[name]
         return None
 
 
 class Commands:
-    """Which schedules a command line of cron means: those that start it, as that user where they name one."""
+    """Maps command lines of cron to the schedules that start them, also by user if a schedule has one."""
 
-    def __init__(self, schedules: Sequence[Schedule], said: Mapping[str, str]) -> None:
+    def __init__(self, schedules: Sequence[Schedule], mapping: Mapping[str, str]) -> None:
         self._known: defaultdict[str, list[tuple[str | None, str]]] = defaultdict(list)
         names = {schedule.name for schedule in schedules}
-        for text, name in said.items():
+        for text, name in mapping.items():
             if name in names:
                 self._learn(text, None, name)
-        mapped = set(said.values())
+        mapped = set(mapping.values())
         for schedule in schedules:
             program = None if schedule.definition is None else schedule.definition.target.spec
             if isinstance(program, CommandSpec) and schedule.name not in mapped:
                 for line in _lines(program):
                     self._learn(line, program.user, schedule.name)
-        self.known = {name for each in self._known.values() for _, name in each}
+        self.known = {name for owners in self._known.values() for _, name in owners}
 
     def _learn(self, line: str, user: str | None, name: str) -> None:
         for text in {_plain(line), _plain(_printed(line))}:
@@ -153,9 +152,8 @@ class Commands:
                 self._known[text].append((user, name))
 
     def group(self, user: str, command: str) -> Group | None:
-        """The schedules that a line is of."""
-        known = self._known.get(_plain(command), ())
-        return tuple(name for theirs, name in known if theirs in (None, user)) or None
+        owners = self._known.get(_plain(command), ())
+        return tuple(name for owner, name in owners if owner in (None, user)) or None
 
 
 def _lines(program: CommandSpec) -> set[str]:
@@ -167,7 +165,7 @@ def _plain(text: str) -> str:
 
 
 def _printed(text: str) -> str:
-    """As cron writes it to its log: control characters as ^I, and what is not ASCII as octal numbers."""
+    """Convert a text to the form in cron's log: control characters as ^I, non-ASCII bytes as octal numbers."""
     shown = []
     for byte in text.encode():
         if byte < 0x20:
@@ -180,7 +178,7 @@ def _printed(text: str) -> str:
 
 
 def read_time(value: object, tz: str) -> float:
-    """Seconds since the epoch of a text or number as tables have it; ValueError where it is none."""
+    """Parse a time of a table to epoch seconds; raise ValueError if it is not a time."""
     if isinstance(value, bool) or value in (None, ""):
         raise ValueError("it has no time")
     if isinstance(value, datetime):
@@ -195,7 +193,7 @@ def read_time(value: object, tz: str) -> float:
             raise ValueError(f"{short(text)[:40]!r} is not a time") from None
     if not isfinite(number):
         raise ValueError(f"{short(text)[:40]!r} is not a time")
-    # Milliseconds, and microseconds: no scheduler has been running for three thousand years.
+    # Seconds, milliseconds or microseconds: the unit that gives a plausible year.
     for unit in (1, 1_000, 1_000_000):
         if abs(number / unit) < 1e11:
             return _within(number / unit)
@@ -203,7 +201,7 @@ def read_time(value: object, tz: str) -> float:
 
 
 def on_clock(at: datetime, tz: str) -> float:
-    """Seconds since the epoch of an instant; one without an offset is read on the clock of a zone."""
+    """Return epoch seconds. A datetime without an offset is local time in `tz`."""
     if at.tzinfo is not None:
         return at.timestamp()
     wall = at.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Files of any size, line by line; packed ones as well."""
+"""Text files of any size, line by line, also compressed with gzip."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import IO, Any, Final
 
 from tickbird.domain.errors import InvalidError
 
-# A longer line comes in pieces, all of the same place, so that it does not fill the memory.
+# A longer line is returned in parts with the same location, to limit memory.
 MAX_LINE_LENGTH: Final = 1_000_000
-# How many bytes of a file have been read since the last time.
+# Receives the number of bytes read since the last call.
 Advance = Callable[[int], None]
 
 
 def size_of(path: str) -> int | None:
-    """How many bytes a file has, if it is one."""
+    """Return the size of a file in bytes; None if it is not a regular file."""
     try:
         return Path(path).stat().st_size if Path(path).is_file() else None
     except OSError:
@@ -27,7 +27,7 @@ def size_of(path: str) -> int | None:
 
 
 def lines_of(path: str, advance: Advance = lambda _: None) -> Iterator[tuple[str, str]]:
-    """Each line with its place; `-` is standard input, and what ends in .gz is unpacked."""
+    """Yield each line with its location; `-` is stdin, and .gz files are decompressed."""
     shown = "standard input" if path == "-" else path[:200]
     try:
         with _opened(path) as (file, counted):
@@ -49,7 +49,7 @@ def lines_of(path: str, advance: Advance = lambda _: None) -> Iterator[tuple[str
 
 
 class _opened:  # noqa: N801 - used like a function
-    """A file to read from, and the one beneath it of which the place is known."""
+    """A file to read from, and the underlying file, whose position shows the progress."""
 
     def __init__(self, path: str) -> None:
         self._path = path
