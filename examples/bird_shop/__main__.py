@@ -1,4 +1,4 @@
-"""`python -m examples.bird_shop`: run the example app and show what it does, until Ctrl-C drains it."""
+"""`python -m examples.bird_shop`: run the example app and show its activity, until Ctrl-C drains it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tickbird.engine.engine import EngineOptions
 from tickbird.stores import open_store
 from tickbird.worker import ECHO, WorkerProcess
 
-# Few slots, so that runs have to wait for one now and then; a short lease, so that a killed demo is soon made good.
+# Few slots, so that runs sometimes wait for one; a short lease, so that the runs of a killed demo are soon retried.
 SLOTS = 7
 OPTIONS = EngineOptions(lease=10.0, heartbeat=5.0, drain=20.0)
 _REFRESH = 0.25
@@ -38,19 +38,18 @@ _LINES_WIDTH = 120
 
 
 class Notices(logging.Handler):
-    """Keeps the newest warning of the worker for the view, since lines of a log would tear the screen."""
+    """Stores the newest warning of the worker for the view, because log lines would break the screen."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.newest = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep its first line."""
         self.newest = record.getMessage().partition("\n")[0]
 
 
 class Demo:
-    """The worker, the ledger's reader and the display, until drained."""
+    """Runs the worker, the ledger reader and the display until the worker has drained."""
 
     def __init__(self, display: Display, notices: Notices) -> None:
         self._display = display
@@ -60,7 +59,7 @@ class Demo:
         self._signalled_at = float("-inf")
 
     async def run(self, seconds: float | None) -> Snapshot:
-        """Work and show; the last snapshot."""
+        """Run until drained and return the last snapshot."""
         store = open_store(bird.url)
         await store.open()
         try:
@@ -84,7 +83,7 @@ class Demo:
     async def _show(self, ledger: Ledger) -> Snapshot:
         working = asyncio.create_task(self._process.run())
         while True:
-            # Asked before the look, so that the last look sees all that the worker has recorded.
+            # Check this before reading, so that the last snapshot includes everything that the worker has recorded.
             ended = working.done()
             try:
                 snapshot = await ledger.look()
@@ -118,7 +117,7 @@ class Demo:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code: 0 after a drain."""
+    """Return the exit code: 0 after a drain."""
     parser = argparse.ArgumentParser(prog="python -m examples.bird_shop", description="Run the example app.")
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
     parser.add_argument("--seconds", type=float, help="drain and end after this many seconds")
@@ -142,30 +141,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"demo: cannot create {options.db.parent}: {error.strerror}. Choose a file with --db.", file=sys.stderr)
         return 1
     bird.url = f"sqlite:///{options.db}"
-    beside = None if options.no_server else _serve()
+    server = None if options.no_server else _serve()
     try:
-        if beside is not None:
-            console.print(f"The dashboard is at {beside.address}/ (this machine only).", soft_wrap=True)
-            console.print(f"The HTTP API is at {beside.address}/api/v1.", soft_wrap=True)
+        if server is not None:
+            console.print(f"The dashboard is at {server.address}/ (this machine only).", soft_wrap=True)
+            console.print(f"The HTTP API is at {server.address}/api/v1.", soft_wrap=True)
             if on_screen and not options.no_browser:
-                _show(beside.address)
+                _show(server.address)
         last = asyncio.run(Demo(Screen(console) if on_screen else Lines(console), notices).run(options.seconds))
     except TickbirdError as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # The reader has closed the pipe, as with `| head`. Python must not try to flush the rest.
+        # The reader has closed the pipe, as with `| head`. Python must not flush the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     finally:
-        if beside is not None:
-            beside.stop()
+        if server is not None:
+            server.stop()
     say_goodbye(console, last, options.db)
     return 0
 
 
 def _serve() -> Any:
-    """The dashboard and the HTTP API beside the app; None where what they need is not installed."""
+    """Serve the dashboard and the HTTP API in a thread; None if their packages are not installed."""
     try:
         import fastapi  # noqa: F401
         import jinja2  # noqa: F401
@@ -174,19 +173,19 @@ def _serve() -> Any:
         return None
     from tickbird.server import Beside
 
-    beside = Beside(bird.url, bird.namespace)
-    beside.start()
-    return beside
+    server = Beside(bird.url, bird.namespace)
+    server.start()
+    return server
 
 
 def _show(address: str) -> None:
-    """Open the dashboard where there is a desktop; on a server, a browser of the terminal would take the screen."""
+    """Open the dashboard if there is a desktop. On a server, a text browser would take the screen."""
     if sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
 def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
-    """How it went, and what to try next."""
+    """Print the totals, and commands to try next."""
     console.print()
     console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
     console.print(
@@ -198,7 +197,7 @@ def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
 
 
 def _seen_from_shell(path: Path) -> Path:
-    """Short where the reader's shell is in this folder; `./dev` may have been called from another."""
+    """Return a relative path if the user's shell is in this folder; `./dev` may be called from another."""
     full = Path.cwd() / path
     here = Path.cwd() == Path(os.environ.get("PWD", "/"))
     return full.relative_to(Path.cwd()) if here and full.is_relative_to(Path.cwd()) else full

@@ -1,6 +1,6 @@
-"""The example app: a bird-seed shop whose schedules use most of what Tickbird can do.
+"""The example app: a bird-seed shop whose schedules use most features of Tickbird.
 
-Every task only pretends to work. Periods are seconds instead of hours, so that there is always something to see.
+Every task only simulates work. Periods are seconds instead of hours, so that something always happens.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pydantic import BaseModel, Field
 from tickbird import Backoff, ConflictError, Run, Tickbird, any_of, at, cron, every
 from tickbird.client import Client
 
-# Without a URL the store is $TICKBIRD_URL, else a SQLite file. The app's name says whose schedules these are.
+# Without a URL, the store is $TICKBIRD_URL, or a SQLite file. The app owns the schedules.
 bird = Tickbird(app="demo")
 
 
-# Often, quickly, and before all others. A late heartbeat is worth nothing, so missed ones are not caught up.
+# Frequent, short, and with a high priority. A late heartbeat is useless, so missed ones are not caught up.
 @bird.task(schedule=every(seconds=4), catch_up="skip", grace="2s", priority=10)
 async def heartbeat() -> str:
-    """Tell the monitoring that we are alive."""
+    """Report to the monitoring that the shop is alive."""
     await asyncio.sleep(0.2)
     return "alive"
 
@@ -38,19 +38,19 @@ class Market(BaseModel):
 
 @bird.task
 async def fetch_prices(market: Market) -> str:
-    """Fetch what a sack of sunflower seeds costs."""
+    """Fetch the price of a sack of sunflower seeds."""
     await asyncio.sleep(0.8)
     return f"{market.city}: 21.40 {market.currency}"
 
 
-# One task, many schedules. Cron with six fields begins with seconds and follows the clock of its zone.
+# One task, many schedules. Cron with six fields starts with seconds, and uses local time in its time zone.
 bird.schedule(
     "prices-new-york",
     fetch_prices,
     cron("*/10 * * * * *", tz="America/New_York"),
     payload={"market": Market(city="New York", currency="USD")},
 )
-# `spread` gives each schedule a place of its own within it, so that a hundred shops do not ask in the same second.
+# `spread` delays each schedule by its own fixed offset, so that 100 shops do not send requests in the same second.
 bird.schedule(
     "prices-tokyo",
     fetch_prices,
@@ -60,18 +60,18 @@ bird.schedule(
 )
 
 
-# Takes longer than its period. overlap="skip" is the default: what comes meanwhile is skipped, and recorded as such.
+# It takes longer than its period. overlap="skip" is the default: ticks during a run are recorded as skipped.
 @bird.task(name="sync-orders", schedule=every(seconds=3), catch_up="one", grace="1s")
 async def sync_orders(run: Run) -> str:
-    """Bring in the new orders; one run after an outage brings in all that were missed."""
+    """Import the new orders. After an outage, one run imports all missed ones."""
     await asyncio.sleep(4.3)
     return f"orders of {run.covers.count} ticks" if run.covers else "7 orders"
 
 
-# overlap="queue": one run waits for room, and further ticks are skipped while it does. A plain `def` runs in a thread.
+# overlap="queue": one run waits, and further ticks are skipped meanwhile. A plain `def` runs in a thread.
 @bird.task(schedule=every(seconds=5), overlap="queue", grace="2s")
 def thumbnails(run: Run, size: int = 256) -> str:
-    """Make small pictures; a thread can only be asked to stop, so it looks now and then."""
+    """Create thumbnails. A thread cannot be killed, so it checks `run.cancelled`."""
     for _ in range(60):
         if run.cancelled:
             break
@@ -79,10 +79,10 @@ def thumbnails(run: Run, size: int = 256) -> str:
     return f"12 pictures of {size} px"
 
 
-# overlap="replace": the newest tick wins, and the run that it finds is asked to stop.
+# overlap="replace": the newest tick wins, and cancels the active run.
 @bird.task(name="search-index", schedule=every(seconds=6), overlap="replace", catch_up="latest", grace="2s")
 async def search_index(run: Run) -> str:
-    """Rebuild the index; every other run is too slow and gets replaced."""
+    """Rebuild the index. Every second run is too slow and is replaced."""
     slow = run.due_at.second // 6 % 2 == 0
     await asyncio.sleep(8.0 if slow else 3.0)
     return "indexed 4,812 products"
@@ -90,13 +90,13 @@ async def search_index(run: Run) -> str:
 
 @dataclass
 class Letter:
-    """What to send, and to how many."""
+    """A letter, and its number of copies."""
 
     subject: str
     copies: int = 1
 
 
-# any_of: the union of grids. overlap="allow": as many at once as there are.
+# any_of: the union of several triggers. overlap="allow": any number of runs at once.
 @bird.task(
     name="send-mail",
     schedule=any_of(every(seconds=5), cron("7,37 * * * * *")),
@@ -109,26 +109,26 @@ async def send_mail(letter: Letter) -> str:
     return f"{letter.copies} × {letter.subject!r}"
 
 
-# A raised error is tried again, a little later each time. Here the third attempt works.
+# After an error, the run is retried with increasing delays. Here the third attempt succeeds.
 @bird.task(name="charge-cards", schedule=every(seconds=6), retries=3, backoff=Backoff(base=1, max=4))
 async def charge_cards(run: Run) -> str:
-    """Charge the cards; the bank's door sticks."""
+    """Charge the cards. The first two attempts fail."""
     await asyncio.sleep(0.4)
     if run.attempt < 3:
         raise ConnectionError("the bank closed the connection")
     return f"charged at attempt {run.attempt}"
 
 
-# Some tasks always fail. Their failures are counted, and the other schedules continue.
+# This task always fails. Its failures are counted, and the other schedules continue.
 @bird.task(name="legacy-export", schedule=every(seconds=15), retries=1, timeout="2s")
 async def legacy_export(run: Run) -> None:
-    """Export to a machine that was switched off: it hangs at first, and then says no."""
+    """Export to a machine that is switched off: the first attempt hangs, the second is refused."""
     if run.attempt == 1:
         await asyncio.sleep(10)
     raise OSError("no route to host 'vax-2'")
 
 
-# catch_up="all": after an outage each missed tick gets its run, oldest first. The label is the tick, never the clock.
+# catch_up="all": after an outage, each missed tick gets its run, oldest first, labelled with its tick.
 @bird.task(
     schedule=every(seconds=5), catch_up="all", catch_up_limit=12, grace="1s", payload={"since": date(2026, 1, 1)}
 )
@@ -148,18 +148,18 @@ def copy_shard(run: Run, shard: int) -> str:
     return f"shard {shard}: 1.2 GB"
 
 
-# A run can send others. These have no schedule; together they take every slot, and the rest has to wait.
+# A run can enqueue other runs. These have no schedule. Together they use most slots, and other runs wait.
 @bird.task(schedule=every(seconds=30))
 async def backup() -> str:
-    """Back everything up, in parts."""
+    """Back up everything, in shards."""
     runs = [await copy_shard.enqueue(shard=shard) for shard in range(4)]
     return f"sent runs {runs[0]} to {runs[-1]}"
 
 
-# A calendar excludes days, by the trigger's zone. One of these two is always off: its ticks are skips, not silence.
+# `exclude` skips days, in the trigger's time zone. One of these two is always excluded: its ticks become skips.
 @bird.task(name="newsletter")
 async def newsletter(edition: str) -> str:
-    """Write to everybody who asked for it."""
+    """Send the newsletter to all subscribers."""
     await asyncio.sleep(1.0)
     return f"the {edition} edition went out"
 
@@ -174,10 +174,10 @@ bird.schedule(
 )
 
 
-# What a person does with `tickbird trigger`, code does with the client: a manual run, with a payload of its own.
+# Like `tickbird trigger`, the client can create a manual run with another payload.
 @bird.task(schedule=every(seconds=20), overlap="skip")
 async def concierge() -> str:
-    """Trigger a run now and then, as an operator would."""
+    """Request an extra run of another schedule."""
     client = await bird.client()
     run = await client.schedules.trigger(
         "prices-tokyo", actor="concierge", payload={"market": {"city": "Osaka", "currency": "JPY"}}
@@ -187,13 +187,13 @@ async def concierge() -> str:
 
 @bird.task
 async def welcome(name: str = "you") -> str:
-    """Said once."""
+    """Greet the user once."""
     await asyncio.sleep(0.5)
     return f"welcome, {name}"
 
 
 async def prepare(client: Client) -> None:
-    """What belongs to the data and not to the code: one shot, a few seconds after the very first start."""
+    """Create a schedule that is not declared in code: one tick, a few seconds after the first start."""
     soon = (await client.system.now()).replace(microsecond=0) + timedelta(seconds=4)
     with contextlib.suppress(ConflictError):  # not the first start
         await client.schedules.create("welcome", at(soon), "welcome", actor="demo", payload={"name": "tired reader"})

@@ -1,4 +1,4 @@
-"""Gathering: what is shown is what the store has recorded, never what a task says of itself."""
+"""Collects the data of the view. It reads only the records of the store, never the tasks themselves."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _MAX_EVENTS = 500
 _MAX_SCHEDULES = 1_000
 _PAGE = 100
 _STRIP = 12
-_BEHIND = timedelta(seconds=1)
+_AFTER = timedelta(seconds=1)
 
 
 class Ledger:
-    """Reads runs and skips, and tells what is new since the last look."""
+    """Reads runs and skips, and reports changes since the last snapshot."""
 
     def __init__(self, client: Client, store: Store, worker: Worker) -> None:
         self._client = client
@@ -41,7 +41,7 @@ class Ledger:
         self._started_at: datetime
 
     async def begin(self) -> None:
-        """Take what is there before the worker starts as known, so that only what follows is news."""
+        """Read the existing runs before the worker starts, so that only later changes are events."""
         self._started_at = await self._client.system.now()
         self._keep(await self._client.runs.list(limit=_PAGE))
         for status in ACTIVE:
@@ -62,7 +62,7 @@ class Ledger:
         self._runs.update((run.id, run) for run in runs)
 
     async def look(self) -> Snapshot:
-        """The current state; `new_events` then has the events since the last call."""
+        """Return the current snapshot; `take_new` then returns the events since the last one."""
         now = await self._client.system.now()
         rows = await self._client.schedules.list(limit=_MAX_SCHEDULES)
         seen = {run.id: run for run in await self._client.runs.list(limit=_PAGE)}
@@ -92,30 +92,30 @@ class Ledger:
         )
 
     def take_new(self) -> list[Event]:
-        """The events since the last call, oldest first."""
+        """Return the events since the last call, oldest first."""
         new, self._new = self._new, []
         return new
 
     def executing(self, now: datetime) -> tuple[str, ...]:
-        """What this worker has not finished, as of the last look."""
+        """Return the running runs of this worker, as of the last snapshot."""
         mine = [run for run in self._runs.values() if run.status == "running" and run.worker == self._worker.id]
         return tuple(f"{words.name_of(run)} run {run.id} ({words.seconds_since(run.started_at, now)})" for run in mine)
 
     async def _decisions(self, row: ScheduleSummary, now: datetime) -> Iterable[RunRecord]:
-        """The runs of ticks decided since the last look; skips among them become events."""
+        """Return the runs of ticks decided since the last snapshot; skips become events."""
         schedule = row.schedule
         before, reached = self._decided.get(schedule.id), schedule.planned_until
         if reached is None or reached == before:
             return ()
         self._decided[schedule.id] = reached
-        # A one-shot that was past when it was made is decided before its schedule's first cursor.
-        first = self._started_at - timedelta(days=1) if before is None else before + _BEHIND
-        found = await self._store.ledger.tick_decisions(schedule.id, first, reached)
-        for skip in found.skips:
-            self._tell_skip(schedule.name, skip)
-        return found.runs
+        # A one-shot in the past is decided before the first cursor of its schedule.
+        first = self._started_at - timedelta(days=1) if before is None else before + _AFTER
+        decisions = await self._store.ledger.tick_decisions(schedule.id, first, reached)
+        for skip in decisions.skips:
+            self._add_skip(schedule.name, skip)
+        return decisions.runs
 
-    def _tell_skip(self, name: str, skip: SkipRecord) -> None:
+    def _add_skip(self, name: str, skip: SkipRecord) -> None:
         # A skip row grows while its reason stays the same.
         count = skip.count - self._skips.get(skip.id, 0)
         if count <= 0:
@@ -128,24 +128,24 @@ class Ledger:
             self._caught_up = replace(self._caught_up, skipped=self._caught_up.skipped + count)
 
     async def _compare(self, run: RunRecord) -> None:
-        """What happened to a run since it was last seen, told with the instants that the store recorded."""
+        """Add events for the changes of a run, with the instants that the store recorded."""
         old = self._runs.get(run.id)
         if old == run:
             return
         self._runs[run.id] = run
         if old is None:
-            self._tell(run, run.created_at, *words.planned(run))
+            self._add(run, run.created_at, *words.planned(run))
             self._count_planned(run)
         if run.started_at is not None and run.attempt > (old.attempt if old else 0):
-            self._tell(run, run.started_at, "start", words.started(run))
+            self._add(run, run.started_at, "start", words.started(run))
         # Attempts that ended without ending the run: raised errors, lost workers, drains.
         if run.attempt > 1 or (run.attempt == 1 and run.status == "queued"):
-            await self._tell_attempts(run, old)
+            await self._add_attempts(run, old)
         if run.status in FINAL and run.finished_at is not None:
-            self._tell(run, run.finished_at, *words.ended(run))
+            self._add(run, run.finished_at, *words.ended(run))
             self._count_ended(run)
 
-    async def _tell_attempts(self, run: RunRecord, old: RunRecord | None) -> None:
+    async def _add_attempts(self, run: RunRecord, old: RunRecord | None) -> None:
         done = 0
         if old is not None:
             done = old.attempt if old.status == "queued" else old.attempt - 1
@@ -153,11 +153,11 @@ class Ledger:
             final = run.status in FINAL and attempt.attempt == run.attempt
             if attempt.attempt > done and not final:
                 kind, text = words.ended_attempt(run, attempt)
-                self._tell(run, attempt.ended_at, kind, text)
+                self._add(run, attempt.ended_at, kind, text)
                 if kind == "retry":
                     self._counts = replace(self._counts, retried=self._counts.retried + 1)
 
-    def _tell(self, run: RunRecord, at: datetime, kind: Kind, text: str) -> None:
+    def _add(self, run: RunRecord, at: datetime, kind: Kind, text: str) -> None:
         self._new.append(Event(at, kind, words.name_of(run), text, run.id))
 
     def _count_planned(self, run: RunRecord) -> None:
@@ -180,7 +180,7 @@ class Ledger:
             self._results.setdefault(run.schedule_id, deque(maxlen=_STRIP)).append(result)
 
     def _forget(self, seen: dict[int, RunRecord]) -> None:
-        """Final runs that no list shows any more."""
+        """Forget final runs that are no longer listed."""
         for run in list(self._runs.values()):
             if run.status in FINAL and run.id not in seen:
                 del self._runs[run.id]

@@ -1,4 +1,4 @@
-"""What the view shows at one moment: plain values, gathered elsewhere."""
+"""The data of the view at one moment, as plain values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Kind = Literal["tick", "manual", "caught up", "start", "ok", "retry", "lost", "r
 Result = Literal["ok", "recovered", "failed", "cancelled", "skipped"]
 Activity = Literal["idle", "running", "waiting", "retrying", "stopping", "ended", "paused", "parked"]
 
-# What a person should look at, even when tired.
+# Events that need attention.
 NOTABLE: frozenset[Kind] = frozenset(("caught up", "retry", "lost", "requeued", "failed", "cancelled", "skip"))
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that the ledger records."""
+    """A change that the ledger records."""
 
     at: datetime
     kind: Kind
@@ -27,7 +27,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A schedule: what it is, how it went, what it does now and when it ticks next."""
+    """A schedule: definition, results, activity and next tick."""
 
     name: str
     words: str
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How often, since this start."""
+    """Counts since this start."""
 
     runs: int = 0
     succeeded: int = 0
@@ -52,7 +52,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """The ticks of an outage, and their decisions."""
+    """Ticks that were missed while no worker ran: caught up or skipped."""
 
     runs: int = 0
     ticks: int = 0
@@ -62,7 +62,6 @@ class CaughtUp:
         return bool(self.runs or self.skipped)
 
     def __str__(self) -> str:
-        """In words."""
         parts = []
         if self.runs:
             parts.append(f"{plural(self.runs, 'run')} for {plural(self.ticks, 'missed tick')}")
@@ -73,7 +72,7 @@ class CaughtUp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Everything on the screen."""
+    """All data on the screen."""
 
     now: datetime
     started_at: datetime
@@ -86,16 +85,16 @@ class Snapshot:
     rows: tuple[Row, ...] = ()
     # Oldest first.
     events: tuple[Event, ...] = ()
-    # What a drain waits for; None while not draining.
+    # Runs that the drain waits for; None if not draining.
     draining: tuple[str, ...] | None = None
     notice: str = ""
 
 
 def plural(count: int, word: str) -> str:
-    """1 tick, 2 ticks."""
+    """Return, for example, "1 tick" or "2 ticks"."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def clock(at: datetime) -> str:
-    """The time of day where the reader is."""
+    """Return the local time of day."""
     return f"{at.astimezone():%H:%M:%S}"

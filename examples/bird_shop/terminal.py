@@ -1,4 +1,4 @@
-"""Where a snapshot goes: a live screen for a person, lines for pipes and logs."""
+"""Displays of snapshots: a live screen for terminals, lines for pipes and logs."""
 
 from __future__ import annotations
 
@@ -16,45 +16,42 @@ _SUMMARY_EVERY = 10.0
 
 
 class Display(Protocol):
-    """Shows snapshots as they come."""
+    """A display of snapshots."""
 
     def begin(self, url: str) -> None:
-        """Before the first snapshot."""
+        """Start, before the first snapshot."""
         ...
 
     def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
-        """The newest snapshot, and the events that were not in the one before."""
+        """Show a snapshot, and the events since the previous one."""
         ...
 
     def end(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         ...
 
 
 class Screen:
-    """Fills the terminal, and gives it back at the end."""
+    """Uses the complete terminal, and restores it at the end."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, screen=True, auto_refresh=False)
 
     def begin(self, url: str) -> None:
-        """Take the screen."""
         self._live.start()
 
     def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
-        """Draw it."""
         width, height = self._console.size
         drawn = view.render(snapshot, width, height, plain_shapes=plain_shapes(self._console))
         self._live.update(drawn, refresh=True)
 
     def end(self) -> None:
-        """Give the screen back."""
         self._live.stop()
 
 
 class Lines:
-    """One line per event, and now and then the table; each is flushed at once."""
+    """Prints one line per event, and sometimes the table, and flushes each at once."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -64,11 +61,9 @@ class Lines:
         self._notice = ""
 
     def begin(self, url: str) -> None:
-        """Say where we are."""
         self._say(f"Tickbird demo on {url}; Ctrl-C drains and ends")
 
     def show(self, snapshot: Snapshot, new: Sequence[Event]) -> None:
-        """Print what is new."""
         for event in new:
             self._say(view.line_of(event, plain_shapes=plain_shapes(self._console)))
         if snapshot.caught_up and str(snapshot.caught_up) != self._caught_up:
@@ -85,10 +80,10 @@ class Lines:
             self._console.print(view.summary(snapshot, self._console.width, plain_shapes=shapes), "")
 
     def end(self) -> None:
-        """Nothing to give back."""
+        """There is nothing to restore."""
 
     def _tell_draining(self, snapshot: Snapshot) -> None:
-        """Once when it begins, then only as it waits for fewer."""
+        """Print the drain once, then only when it waits for fewer runs."""
         if snapshot.draining is None:
             return
         names = ", ".join(each.partition(" (")[0] for each in snapshot.draining)
@@ -101,5 +96,5 @@ class Lines:
 
 
 def plain_shapes(console: Console) -> bool:
-    """Must shapes be ASCII here?"""
+    """Return True if the terminal needs ASCII shapes."""
     return not console.encoding.lower().startswith("utf")

@@ -1,4 +1,4 @@
-"""Drawing a snapshot: pure, from values to something that rich can print. Shapes and words carry what colours do."""
+"""Rendering of a snapshot for rich. Shapes and words carry the same information as colours."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _ACTIVITIES: dict[Activity, str] = {
 
 
 def render(snapshot: Snapshot, width: int, height: int, *, plain_shapes: bool = False) -> RenderableType:
-    """The whole screen, cut to fit."""
+    """Render the complete screen, cut to fit."""
     head = _head(snapshot, width)
-    # Lines that only please the eye give way first, then rows of the table.
+    # Decorative lines are dropped first, then rows of the table.
     tall = height >= len(snapshot.rows) + _TALL
     room = height - len(head) - (5 if tall else 2)
     rows, lines = snapshot.rows, room - len(snapshot.rows)
@@ -108,7 +108,7 @@ def _tally(snapshot: Snapshot) -> Text:
 
 
 def draining_words(snapshot: Snapshot, width: int | None = None) -> str:
-    """What the drain waits for, as much of it as a line takes, and what else can be done."""
+    """Render the runs that the drain waits for, on one line, and the way to stop at once."""
     waits = list(snapshot.draining or ("the last records",))
     for shown in range(len(waits), 0, -1):
         more = f" and {len(waits) - shown} more" if shown < len(waits) else ""
@@ -119,7 +119,7 @@ def draining_words(snapshot: Snapshot, width: int | None = None) -> str:
 
 
 def table(snapshot: Snapshot, rows: Iterable[Row], width: int, *, plain_shapes: bool = False) -> Table:
-    """The schedules; words and policies where there is room."""
+    """Render the schedules, with triggers and policies if there is room."""
     gap = 2 if width >= WIDE else 1
     drawn = Table(box=None, expand=True, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
     drawn.add_column("schedule", no_wrap=True, overflow="ellipsis", min_width=15)
@@ -146,7 +146,7 @@ def table(snapshot: Snapshot, rows: Iterable[Row], width: int, *, plain_shapes: 
 
 
 def strip(results: Sequence[Result], *, plain_shapes: bool = False) -> Text:
-    """The last results as shapes, oldest first, and the newest as a word."""
+    """Render the last results as shapes, oldest first, and the newest as a word."""
     text = Text()
     shown = results[-_STRIP:]
     for result in shown:
@@ -161,7 +161,7 @@ def strip(results: Sequence[Result], *, plain_shapes: bool = False) -> Text:
 
 
 def coming(snapshot: Snapshot, width: int) -> Text:
-    """What ticks next, soonest first, as many as the width allows."""
+    """Render the next ticks, soonest first, as many as fit."""
     soon = sorted((row.next_at, row.name) for row in snapshot.rows if row.next_at is not None)
     text = Text("next  ", style="dim")
     for place, (at, name) in enumerate(soon):
@@ -176,7 +176,7 @@ def coming(snapshot: Snapshot, width: int) -> Text:
 
 
 def _feeds(snapshot: Snapshot, width: int, lines: int, *, plain_shapes: bool) -> RenderableType:
-    """The newest events; with room to spare, those worth a look stay longer beside them."""
+    """Render the newest events. If there is room, notable events stay longer next to them."""
     if width < VERY_WIDE:
         return feed(newest(snapshot.events, lines), plain_shapes=plain_shapes, lines=lines)
     both = Table.grid(expand=True, padding=(0, 2))
@@ -191,13 +191,13 @@ def _feeds(snapshot: Snapshot, width: int, lines: int, *, plain_shapes: bool) ->
 
 
 def newest(events: Sequence[Event], maximum: int) -> list[Event]:
-    """The newest events, oldest first; of each run only its last, so that the feed can be read as it moves."""
+    """Return the newest events, oldest first, only the last one per run, so that the feed stays readable."""
     chosen: list[Event] = []
     runs: set[int] = set()
     for event in reversed(events):
         if len(chosen) >= maximum:
             break
-        # A skip names no run of its own.
+        # A skip has no run.
         if event.run_id is not None:
             if event.run_id in runs:
                 continue
@@ -207,7 +207,7 @@ def newest(events: Sequence[Event], maximum: int) -> list[Event]:
 
 
 def feed(events: Sequence[Event], *, plain_shapes: bool = False, lines: int = 0) -> RenderableType:
-    """One line per event, padded to a height that does not jump."""
+    """Render one line per event, padded to a constant height."""
     drawn = Table.grid(expand=True, padding=(0, 1))
     drawn.add_column(no_wrap=True)
     drawn.add_column(no_wrap=True)
@@ -227,7 +227,7 @@ def feed(events: Sequence[Event], *, plain_shapes: bool = False, lines: int = 0)
 
 
 def line_of(event: Event, *, plain_shapes: bool = False) -> str:
-    """An event as one line of text."""
+    """Render an event as one line."""
     shape, plain, _ = _KINDS[event.kind]
     return f"{clock(event.at)}  {plain if plain_shapes else shape} {event.kind:<9}  {event.name:<15}  {event.text}"
 
@@ -243,7 +243,7 @@ def _foot(snapshot: Snapshot, *, plain_shapes: bool) -> Text:
 
 
 def summary(snapshot: Snapshot, width: int, *, plain_shapes: bool = False) -> RenderableType:
-    """The counts and the table alone, for output that is not a screen."""
+    """Render only the counts and the table, for output that is not a terminal."""
     return Group(_line(_tally(snapshot)), table(snapshot, snapshot.rows, width, plain_shapes=plain_shapes))
 
 
@@ -252,7 +252,7 @@ def _until(at: datetime | None, now: datetime) -> str:
         return "-"
     left = (at - now).total_seconds()
     if left < 0.5:
-        # A worker that plans is never this late; one that drains, or none at all, is.
+        # Only a draining or missing worker is this late.
         return "now" if left > -2 else "overdue"
     return duration_text(round(left))
 

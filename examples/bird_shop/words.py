@@ -1,4 +1,4 @@
-"""Records in words: what a run, a skip or a schedule says of itself in one line."""
+"""One-line texts for runs, skips and schedules."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ _ATTEMPTS: dict[str, Kind] = {"lost": "lost", "drained": "requeued"}
 
 
 def name_of(run: RunRecord) -> str:
-    """The schedule's name, or the task's for a run that has none."""
+    """Return the name of the schedule, or of the task if the run has no schedule."""
     return run.schedule or run.target.name
 
 
 def planned(run: RunRecord) -> tuple[Kind, str]:
-    """Why a run came to be."""
+    """Describe why a run was created."""
     waits = ", waits for a slot" if run.status == "waiting" else ""
     tick = clock(run.scheduled_for) if run.scheduled_for else ""
     if run.origin == "schedule":
@@ -62,7 +62,7 @@ def planned(run: RunRecord) -> tuple[Kind, str]:
 
 
 def started(run: RunRecord) -> str:
-    """Which attempt began, and whether it had to wait."""
+    """Describe the started attempt, and its wait."""
     words = f"run {run.id}" + (f", attempt {run.attempt}" if run.attempt > 1 else "")
     if run.started_at is not None:
         late = (run.started_at - run.available_at).total_seconds()
@@ -71,7 +71,7 @@ def started(run: RunRecord) -> str:
 
 
 def ended_attempt(run: RunRecord, attempt: AttemptRecord) -> tuple[Kind, str]:
-    """How an attempt ended that did not end the run."""
+    """Describe the end of an attempt that did not end the run."""
     words = f"run {run.id}, attempt {attempt.attempt}: {short_error(attempt.error) or attempt.outcome}"
     if run.status == "queued" and run.attempt == attempt.attempt:
         wait = (run.available_at - attempt.ended_at).total_seconds()
@@ -80,20 +80,20 @@ def ended_attempt(run: RunRecord, attempt: AttemptRecord) -> tuple[Kind, str]:
 
 
 def ended(run: RunRecord) -> tuple[Kind, str]:
-    """How a run ended."""
+    """Describe the end of a run."""
     attempts = f", attempt {run.attempt}" if run.attempt > 1 else ""
     if run.status == "succeeded":
         result = "" if run.result is None else f": {run.result}"
         return "ok", f"run {run.id}{attempts}, {_took(run)}{result}"[:_MAX_LENGTH]
     if run.status == "failed":
         return "failed", f"run {run.id}{attempts}: {short_error(run.error) or run.failure_kind or 'no reason recorded'}"
-    # The planner asks a run to stop only where a newer tick replaces it.
+    # The planner cancels a run only if a newer tick replaces it.
     replaced = "replaced by a newer tick" if run.cancel_requested_by == "planner" else ""
     return "cancelled", f"run {run.id}: {replaced or run.reason or 'no reason recorded'}"[:_MAX_LENGTH]
 
 
 def skipped(skip: SkipRecord, count: int) -> str:
-    """Which ticks were newly skipped, and why."""
+    """Describe newly skipped ticks, with the reason."""
     which = clock(skip.last) if count == 1 else f"{plural(count, 'tick')} up to {clock(skip.last)}"
     why = _REASONS[skip.reason].format(run="a run" if skip.run_id is None else f"run {skip.run_id}")
     note = f" ({skip.note})" if skip.note else ""
@@ -101,7 +101,7 @@ def skipped(skip: SkipRecord, count: int) -> str:
 
 
 def doing(schedule: Schedule, active: Sequence[RunRecord], now: datetime, *, full: bool) -> tuple[Activity, str]:
-    """What a schedule's runs do at this moment; `full` when no slot is free."""
+    """Describe the current activity of a schedule; `full` if no slot is free."""
     running = [run for run in active if run.status == "running"]
     queued = [run for run in active if run.status == "queued"]
     waiting = sum(run.status == "waiting" for run in active)
@@ -134,7 +134,7 @@ def doing(schedule: Schedule, active: Sequence[RunRecord], now: datetime, *, ful
 
 
 def policy(definition: Definition | None) -> str:
-    """The policies that differ from the defaults, and the two that always matter."""
+    """Return the policies that differ from the defaults, and two that are always shown."""
     if definition is None:
         return ""
     words = [f"overlap {definition.overlap}", f"catch up {definition.catch_up}"]
@@ -152,7 +152,7 @@ def policy(definition: Definition | None) -> str:
 
 
 def when(definition: Definition | None) -> str:
-    """The trigger in few words: units as symbols, zones by their city."""
+    """Return a short text of the trigger: units as symbols, time zones by city."""
     if definition is None:
         return ""
     text = definition.trigger.describe()
@@ -162,13 +162,13 @@ def when(definition: Definition | None) -> str:
 
 
 def short_error(error: str | None) -> str:
-    """The last line of a traceback: the error itself."""
+    """Return the last line of a traceback: the error."""
     lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
     return lines[-1][:_MAX_LENGTH] if lines else ""
 
 
 def seconds_since(at: datetime | None, now: datetime) -> str:
-    """How long ago, in tenths of a second."""
+    """Return the elapsed time with one decimal."""
     return "" if at is None else f"{max(0.0, (now - at).total_seconds()):.1f} s"
 
 

@@ -1,4 +1,4 @@
-"""An example of a package that adds a kind of target: echo."""
+"""An example package that adds a target kind: echo."""
 
 from .spec import EchoSpec
 

@@ -1,4 +1,4 @@
-"""How a worker executes an echo. Only workers import this module."""
+"""Executes echoes. Only workers import this module."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ class Echo(SpecExecutable):
 
 
 def executables(app: Any) -> Iterable[Echo]:
-    """The channels of this worker, which it publishes as the names of its targets."""
+    """Return the channels of this worker. It publishes them as names of its targets."""
     channels = os.environ.get("ECHO_CHANNELS", "main").split(",")
     return [Echo(EchoSpec, channel) for channel in channels]

@@ -1,4 +1,4 @@
-"""What an echo is: everything that Tickbird must know to store, show and edit it."""
+"""The spec of an echo: all that Tickbird needs to store, show and edit it."""
 
 from __future__ import annotations
 

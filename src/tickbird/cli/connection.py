@@ -29,7 +29,7 @@ def run_async(work: Coroutine[Any, Any, T], settings: GlobalOptions) -> T:
 
 
 async def _await_work(work: Coroutine[Any, Any, T]) -> T:
-    """Await the work. After Ctrl-C, raise CancelledError whatever it raises: a cancelled driver may raise any error."""
+    """Await the work. After Ctrl-C, raise CancelledError for any error, because a cancelled driver may raise any."""
     try:
         return await work
     except BaseException:

@@ -23,24 +23,24 @@ from tickbird.stores import open_store
 RESCAN_INTERVAL = 1.0
 
 
-def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> None:
+def main(report: int, go: int, given: str, url: str | None, args: list[str]) -> None:
     """Import the app, report on one pipe, wait for the go signal on the other, and end when that one closes."""
     folder = Path.cwd()
-    found: list[Tickbird] = []
-    code = guarded(lambda: found.append(load_app(given)), GlobalOptions(debug="--debug" in args))
+    birds: list[Tickbird] = []
+    code = guarded(lambda: birds.append(load_app(given)), GlobalOptions(debug="--debug" in args))
     if not code:
-        code = guarded(lambda: found.append(_described(found[0], url, said, folder)), GlobalOptions())
+        code = guarded(lambda: birds.append(_describe(birds[0], url, report, folder)), GlobalOptions())
     if code:
-        _send(said, {"code": code, "files": _own_files(folder)})
+        _send(report, {"code": code, "files": _own_files(folder)})
         raise SystemExit(code)
     if not os.read(go, 1):
         raise SystemExit(0)
-    threading.Thread(target=_watch_modules, args=(said, folder), daemon=True).start()
+    threading.Thread(target=_watch_modules, args=(report, folder), daemon=True).start()
     threading.Thread(target=_end_with_parent, args=(go,), daemon=True).start()
     root.main(["worker", given, *args])
 
 
-def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tickbird:
+def _describe(bird: Tickbird, url: str | None, report: int, folder: Path) -> Tickbird:
     """Send the description of the app, if its store can be used."""
     import asyncio
     from datetime import UTC, datetime
@@ -51,14 +51,14 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
     schedules = [
         {
             "name": name,
-            "trigger_description": each.trigger.describe(),
-            "zone": each.trigger.tz,
-            "next": _iso(each.trigger.next_after(now)),
+            "trigger_description": schedule.trigger.describe(),
+            "zone": schedule.trigger.tz,
+            "next": _iso(schedule.trigger.next_after(now)),
         }
-        for name, each in bird.declarations.schedules.items()
+        for name, schedule in bird.declarations.schedules.items()
     ]
     _send(
-        said,
+        report,
         {
             "app": bird.app,
             "url": store.url,
@@ -82,13 +82,13 @@ def _own_files(folder: Path) -> list[str]:
     return sorted(file for file in files if file and is_own(file, folder))
 
 
-def _watch_modules(said: int, folder: Path) -> None:
-    known = len(sys.modules)
+def _watch_modules(report: int, folder: Path) -> None:
+    count = len(sys.modules)
     while True:
         time.sleep(RESCAN_INTERVAL)
-        if len(sys.modules) != known:
-            known = len(sys.modules)
-            _send(said, {"files": _own_files(folder)})
+        if len(sys.modules) != count:
+            count = len(sys.modules)
+            _send(report, {"files": _own_files(folder)})
 
 
 def _end_with_parent(go: int) -> None:
@@ -98,8 +98,8 @@ def _end_with_parent(go: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _send(said: int, document: dict[str, Any]) -> None:
-    os.write(said, json.dumps(document).encode() + b"\n")
+def _send(report: int, document: dict[str, Any]) -> None:
+    os.write(report, json.dumps(document).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def settable() -> tuple[str, ...]:
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for argument in given:
         name, equals, text = argument.partition("=")
         if not equals:
@@ -36,20 +36,20 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
             )
         if name not in SHORT and not is_target_kind(name):
             check_fields([name])
-        if name in found:
+        if name in fields:
             raise InvalidError(f"{name}: is given twice.", field=name)
-        found[name] = text
-    if "target" in found:
+        fields[name] = text
+    if "target" in fields:
         raise InvalidError(
             "target: cannot be set directly.",
             field="target",
             hint=f"Set {' or '.join(f'{kind}=…' for kind in target_names())}.",
         )
-    if several := [name for name in ("trigger", *TRIGGERS) if name in found][1:]:
+    if several := [name for name in ("trigger", *TRIGGERS) if name in fields][1:]:
         raise InvalidError(
             f"{several[0]}: a schedule has only one trigger.", field=several[0], hint="Give one of them."
         )
-    return found
+    return fields
 
 
 def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantParser) -> dict[str, Any]:

@@ -15,15 +15,15 @@ FileState = tuple[int, int, int]
 
 def project_files(folder: Path) -> Iterator[str]:
     """Yield the Python files below a folder, except in virtual environments and hidden folders."""
-    found = 0
+    number = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _LEFT_OUT]
         if "pyvenv.cfg" in names:
             folders.clear()
             continue
         for name in names:
-            if name.endswith(".py") and found < MAX_FILES:
-                found += 1
+            if name.endswith(".py") and number < MAX_FILES:
+                number += 1
                 yield str(Path(parent) / name)
 
 

@@ -25,18 +25,18 @@ async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> l
     """Return the named schedules, or all current shadows (of one app, if given)."""
     if names:
         return [await client.schedules.get(name) for name in dict.fromkeys(names)]
-    found: list[Schedule] = []
+    shadows: list[Schedule] = []
     after = ""
     while page := await client.schedules.list(after=after, limit=500):
-        found += [row.schedule for row in page if is_shadow(row.schedule) and app in (None, row.schedule.app)]
+        shadows += [row.schedule for row in page if is_shadow(row.schedule) and app in (None, row.schedule.app)]
         after = page[-1].schedule.name
-    if not found:
+    if not shadows:
         raise InvalidError(
             "no schedule is a shadow.",
             field="name",
             hint="Set one with `tickbird set NAME shadow=true`, or give the name of a schedule.",
         )
-    return found
+    return shadows
 
 
 def is_shadow(schedule: Schedule) -> bool:
@@ -85,12 +85,12 @@ def _second(at: float) -> int:
 
 async def _revisions(client: Client, schedule: Schedule) -> list[RevisionRecord]:
     """Return all stored revisions, oldest first."""
-    found: list[RevisionRecord] = []
+    records: list[RevisionRecord] = []
     before: int | None = None
     while page := await client.revisions.list(schedule.name, before=before, limit=_PAGE):
-        found += page
+        records += page
         before = page[-1].revision
-    return found[::-1]
+    return records[::-1]
 
 
 def _spans(revisions: Sequence[RevisionRecord], settled: float) -> list[Span]:

@@ -45,12 +45,12 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Completio
         logging.disable(logging.CRITICAL)
         try:
             with redirect_stderr(StringIO()):
-                found = asyncio.run(read_names())
+                names = asyncio.run(read_names())
         except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
             return []
         finally:
             logging.disable(before)
-        return [CompletionItem(name, help=about or None) for name, about in found if name.startswith(incomplete)]
+        return [CompletionItem(name, help=about or None) for name, about in names if name.startswith(incomplete)]
 
     return complete
 
@@ -77,41 +77,41 @@ async def _tags(client: Client, _: click.Context, __: str) -> Completions:
 
 
 async def _queues(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.name, "") for each in await client.queues.list()]
+    return [(queue.name, "") for queue in await client.queues.list()]
 
 
 async def _calendars(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.name, "") for each in await client.calendars.list()]
+    return [(calendar.name, "") for calendar in await client.calendars.list()]
 
 
 async def _keys(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.key, "") for each in await client.limits.list()]
+    return [(limit.key, "") for limit in await client.limits.list()]
 
 
 async def _runs(client: Client, _: click.Context, __: str) -> Completions:
     return [
-        (str(each.id), f"{each.schedule or each.target.name} {each.status}")
-        for each in await client.runs.list(limit=_NEWEST)
+        (str(run.id), f"{run.schedule or run.target.name} {run.status}")
+        for run in await client.runs.list(limit=_NEWEST)
     ]
 
 
 async def _backfills(client: Client, _: click.Context, __: str) -> Completions:
-    return [(str(each.id), each.schedule) for each in await client.backfills.list(limit=_NEWEST)]
+    return [(str(backfill.id), backfill.schedule) for backfill in await client.backfills.list(limit=_NEWEST)]
 
 
 async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.id, each.name) for each in await client.tokens.list(live=True, limit=_MAX_COUNT)]
+    return [(token.id, token.name) for token in await client.tokens.list(live=True, limit=_MAX_COUNT)]
 
 
 async def _workers(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.id, each.app or "") for each in await client.workers.list()]
+    return [(worker.id, worker.app or "") for worker in await client.workers.list()]
 
 
 async def _revisions(client: Client, ctx: click.Context, _: str) -> Completions:
     # While an option lacks its value, click has not assigned the arguments yet.
     name = ctx.params.get("name") or ctx.args[0]
-    found = await client.revisions.list(name, limit=_NEWEST)
-    return [(str(each.revision), f"{each.action} by {each.actor}") for each in found]
+    records = await client.revisions.list(name, limit=_NEWEST)
+    return [(str(record.revision), f"{record.action} by {record.actor}") for record in records]
 
 
 schedule_names = _from_store(_schedules)

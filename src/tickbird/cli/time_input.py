@@ -74,18 +74,18 @@ class InstantParser:
             raise self._no_zone(text, field)
         return Instant(_on_clock(at, self.tz, field))
 
-    def _away(self, length: str, found: re.Match[str] | None, field: str) -> Instant:
+    def _away(self, length: str, match: re.Match[str] | None, field: str) -> Instant:
         away = timedelta(seconds=seconds(length, field))
-        back = found is not None and (found["sign"] == "-" or found["past"] is not None)
+        back = match is not None and (match["sign"] == "-" or match["past"] is not None)
         return Instant((self.now - away if back else self.now + away).replace(microsecond=0))
 
-    def _day(self, text: str, found: re.Match[str], field: str) -> Instant:
-        tz = zone(found[3]).name if found[3] else self.tz or self.own
+    def _day(self, text: str, match: re.Match[str], field: str) -> Instant:
+        tz = zone(match[3]).name if match[3] else self.tz or self.own
         if tz is None:
             raise self._no_zone(text, field)
-        day = self.now.astimezone(zone_info(tz)).date() + timedelta(days=_DAYS[found[1]])
-        at = _on_clock(_parse(f"{day}T{found[2] or '00:00'}", field), tz, field)
-        return Instant(at, "" if found[3] or self.tz else f"{text} was read in time zone {tz}: {clock(at, tz)}")
+        day = self.now.astimezone(zone_info(tz)).date() + timedelta(days=_DAYS[match[1]])
+        at = _on_clock(_parse(f"{day}T{match[2] or '00:00'}", field), tz, field)
+        return Instant(at, "" if match[3] or self.tz else f"{text} was read in time zone {tz}: {clock(at, tz)}")
 
     def _no_zone(self, text: str, field: str) -> InvalidError:
         tz = self.own if self.own not in (None, "UTC") else "Europe/Rome"

@@ -314,12 +314,12 @@ def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | 
 
     if backfill_id is not None and schedule is not None:
         raise _wrong("--schedule filters the list and cannot be combined with an ID.")
-    found, now = run_async(read(), settings)
+    records, now = run_async(read(), settings)
     if backfill_id is None:
-        documents = {"backfills": [encode(record) for record in found]}
-        print_result(settings, lambda: documents, lambda screen: _table(screen, found, now))
+        documents = {"backfills": [encode(record) for record in records]}
+        print_result(settings, lambda: documents, lambda screen: _table(screen, records, now))
     else:
-        print_result(settings, lambda: {"backfill": encode(found[0])}, lambda screen: _show(screen, found[0], now))
+        print_result(settings, lambda: {"backfill": encode(records[0])}, lambda screen: _show(screen, records[0], now))
 
 
 def _state(record: BackfillRecord) -> Cell:
@@ -330,8 +330,8 @@ def _state(record: BackfillRecord) -> Cell:
     return Cell("done, with failures", "red") if record.count("failed", "cancelled") else Cell("done", "green")
 
 
-def _table(screen: Printer, found: Sequence[BackfillRecord], now: datetime) -> None:
-    if not found:
+def _table(screen: Printer, records: Sequence[BackfillRecord], now: datetime) -> None:
+    if not records:
         screen.line("No backfills. Start one with `tickbird backfill NAME --from INSTANT --to INSTANT`.")
         return
     rows: list[Sequence[Text]] = [
@@ -347,7 +347,7 @@ def _table(screen: Printer, found: Sequence[BackfillRecord], now: datetime) -> N
             record.actor,
             record.note,
         )
-        for record in found
+        for record in records
     ]
     screen.table(("ID", "SCHEDULE", "STATE", "DONE", "FAILED", "FROM", "TO", "CREATED", "BY", "NOTE"), rows)
 

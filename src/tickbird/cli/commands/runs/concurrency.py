@@ -24,16 +24,18 @@ def limits(settings: GlobalOptions) -> None:
         async with connect(settings) as client:
             return await client.limits.list()
 
-    found = run_async(read(), settings)
+    records = run_async(read(), settings)
 
     def show(screen: Printer) -> None:
-        if not found:
+        if not records:
             screen.line('No concurrency keys are in use. Set one on a schedule: concurrency_key="warehouse".')
             return
         heads = ("KEY", "LIMIT", "ACTIVE", "WAITING")
-        screen.table(heads, ((each.key, _limit_text(each), str(each.active), str(each.waiting)) for each in found))
+        screen.table(
+            heads, ((record.key, _limit_text(record), str(record.active), str(record.waiting)) for record in records)
+        )
 
-    print_result(settings, lambda: {"limits": [encode(each) for each in found]}, show)
+    print_result(settings, lambda: {"limits": [encode(record) for record in records]}, show)
 
 
 @click.command(cls=Command)

@@ -39,20 +39,20 @@ def held(settings: GlobalOptions, name: str | None, limit: int) -> None:
 
     async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
         async with connect(settings) as client:
-            found, now = await client.held.list(name), await client.system.now()
-            if name is None or not found:
-                return found, [], "UTC", now
+            schedules, now = await client.held.list(name), await client.system.now()
+            if name is None or not schedules:
+                return schedules, [], "UTC", now
             return (
-                found,
+                schedules,
                 await client.held.list_runs(name, limit=limit),
                 zone_of(await client.schedules.get(name), settings),
                 now,
             )
 
-    found, runs, tz, now = run_async(read(), settings)
+    schedules, runs, tz, now = run_async(read(), settings)
 
     def show_schedules(screen: Printer) -> None:
-        if not found:
+        if not schedules:
             screen.line(f"{name} has no held runs." if name else "There are no held runs.")
             return
         heads = ("NAME", "HELD", "OLDEST TICK", "NEWEST TICK", "SINCE")
@@ -60,25 +60,25 @@ def held(settings: GlobalOptions, name: str | None, limit: int) -> None:
             heads,
             (
                 (
-                    Cell(each.schedule, "bold"),
-                    f"{each.count:,}",
-                    clock(each.first, tz),
-                    clock(each.last, tz),
-                    relative(each.since, now),
+                    Cell(schedule.schedule, "bold"),
+                    f"{schedule.count:,}",
+                    clock(schedule.first, tz),
+                    clock(schedule.last, tz),
+                    relative(schedule.since, now),
                 )
-                for each in found
+                for schedule in schedules
             ),
         )
         if name is not None:
             screen.title("Held runs, oldest first")
             run_table(screen, runs, now, tz=tz)
-            if found[0].count > len(runs):
-                screen.line(f"… and {found[0].count - len(runs):,} more")
+            if schedules[0].count > len(runs):
+                screen.line(f"… and {schedules[0].count - len(runs):,} more")
         screen.line()
         which = name or "NAME"
         screen.line(f"Run them with `tickbird release {which}`, or cancel them with `tickbird drop {which}`.")
 
-    documents = {"held": [encode(each) for each in found], "runs": [encode(run) for run in runs]}
+    documents = {"held": [encode(schedule) for schedule in schedules], "runs": [encode(run) for run in runs]}
     print_result(settings, lambda: documents, show_schedules)
 
 
@@ -97,7 +97,7 @@ def release(
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
             done = await client.held.release(name, count=count, per_minute=per_minute, note=note, actor=actor)
-            return done, sum(each.count for each in await client.held.list(name))
+            return done, sum(schedule.count for schedule in await client.held.list(name))
 
     done, left = run_async(work(), settings)
     rate = f", {per_minute:,} per minute" if per_minute else ""
@@ -124,7 +124,7 @@ def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: 
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
             done = await client.held.drop(name, count=count, note=note, actor=actor)
-            return done, sum(each.count for each in await client.held.list(name))
+            return done, sum(schedule.count for schedule in await client.held.list(name))
 
     done, left = run_async(work(), settings)
     _report(settings, name, "dropped", done, left, "")

@@ -30,15 +30,15 @@ def queues(settings: GlobalOptions) -> None:
         async with connect(settings) as client:
             return await client.queues.list(), await client.system.now()
 
-    found, now = run_async(read(), settings)
+    statuses, now = run_async(read(), settings)
 
     def show(screen: Printer) -> None:
-        if not found:
+        if not statuses:
             screen.line("No queues are in use: there are no runs, and no live worker serves a queue.")
             return
-        screen.table(_HEADS, (_row(each, now, settings.tz or "UTC") for each in found))
+        screen.table(_HEADS, (_row(queue, now, settings.tz or "UTC") for queue in statuses))
 
-    print_result(settings, lambda: {"queues": [encode(each) for each in found]}, show)
+    print_result(settings, lambda: {"queues": [encode(queue) for queue in statuses]}, show)
 
 
 @click.command(cls=Command)
@@ -57,28 +57,28 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
     async def work() -> tuple[QueueStatus, Sequence[Worker], datetime]:
         async with connect(settings) as client:
             if rate is not None:
-                found = (
+                status = (
                     await client.queues.remove_rate(name, actor=actor)
                     if rate.lower() == "none"
                     else await client.queues.set_rate(name, rate, actor=actor)
                 )
             else:
-                known = {each.name: each for each in await client.queues.list()}
-                found = known.get(name) or QueueStatus(name, None, None, 0, 0, 0)
-            return found, await client.workers.list(), await client.system.now()
+                statuses = {other.name: other for other in await client.queues.list()}
+                status = statuses.get(name) or QueueStatus(name, None, None, 0, 0, 0)
+            return status, await client.workers.list(), await client.system.now()
 
-    found, workers, now = run_async(work(), settings)
+    status, workers, now = run_async(work(), settings)
     if reason := unserved(name, workers):
         warn(f"{reason}: its runs stay queued until one does.")
 
     def show(screen: Printer) -> None:
         if rate is None:
-            screen.table(_HEADS, [_row(found, now, settings.tz or "UTC")])
+            screen.table(_HEADS, [_row(status, now, settings.tz or "UTC")])
             return
-        limit = "no rate limit" if found.rate is None else f"at most {_rate_text(found)}"
-        screen.line(f"{found.name}: {limit}; {found.queued} queued, {found.running} running.")
+        limit = "no rate limit" if status.rate is None else f"at most {_rate_text(status)}"
+        screen.line(f"{status.name}: {limit}; {status.queued} queued, {status.running} running.")
 
-    print_result(settings, lambda: encode(found), show)
+    print_result(settings, lambda: encode(status), show)
 
 
 def _row(queue: QueueStatus, now: datetime, tz: str) -> Sequence[str]:

@@ -121,27 +121,27 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
 def _list(settings: GlobalOptions, schedule: str | None, status: Status | None, count: int) -> None:
     async def read() -> tuple[list[RunRecord], datetime, Slow]:
         async with connect(settings) as client:
-            found: list[RunRecord] = []
-            while len(found) < count:
-                size = min(_PAGE, count - len(found))
-                before = found[-1].id if found else None
+            records: list[RunRecord] = []
+            while len(records) < count:
+                size = min(_PAGE, count - len(records))
+                before = records[-1].id if records else None
                 page = await client.runs.list(schedule=schedule, status=status, before=before, limit=size)
-                found += page
+                records += page
                 if len(page) < size:
                     break
-            return found, await client.system.now(), await held_back(client, found)
+            return records, await client.system.now(), await held_back(client, records)
 
-    found, now, slow = run_async(read(), settings)
+    records, now, slow = run_async(read(), settings)
     print_result(
         settings,
-        lambda: {"runs": [encode(run) for run in found]},
-        lambda screen: run_table(screen, found, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
+        lambda: {"runs": [encode(run) for run in records]},
+        lambda screen: run_table(screen, records, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
     )
 
 
-async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
+async def held_back(client: Client, records: Sequence[RunRecord]) -> Slow:
     """Return the rate-limited queues, if one of the runs is queued."""
-    if not any(run.status == "queued" for run in found):
+    if not any(run.status == "queued" for run in records):
         return {}
     queues = await if_supported(client.queues.list(), ())
     return {queue.name: queue for queue in queues if queue.next_at is not None}
@@ -149,18 +149,18 @@ async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
 
 def run_table(
     screen: Printer,
-    found: Sequence[RunRecord],
+    records: Sequence[RunRecord],
     now: datetime,
     slow: Slow | None = None,
     *,
     named: bool = False,
     tz: str = "UTC",
 ) -> None:
-    if not found:
+    if not records:
         screen.line("  none" if not named else "No runs.")
         return
     rows: list[Sequence[Text]] = []
-    for run in found:
+    for run in records:
         name = (run.schedule or f"{run.target.kind} {run.target.name}") if named else ""
         when = clock(run.scheduled_for or run.due_at, tz)
         attempt = str(run.attempt) if run.attempt > 1 else ""

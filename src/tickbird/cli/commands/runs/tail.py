@@ -89,20 +89,20 @@ class _Tail:
     async def _poll(self, client: Client, begin: datetime, mark: datetime) -> datetime:
         now = await client.system.now()
         since = max(begin, mark - _OVERLAP)
-        found = await client.activity.list(since, schedule=self._schedule)
-        fresh = [each for each in found if each.key not in self._seen]
+        listed = await client.activity.list(since, schedule=self._schedule)
+        fresh = [item for item in listed if item.key not in self._seen]
         self._print(fresh)
-        self._seen |= {each.key: each.at for each in fresh}
+        self._seen |= {item.key: item.at for item in fresh}
         self._seen = {key: at for key, at in self._seen.items() if at >= mark - 2 * _OVERLAP}
         return now
 
     def _print(self, activity: Iterable[Activity]) -> None:
         tz = self._settings.tz or "UTC"
-        for each in activity:
+        for item in activity:
             if self._settings.as_json:
-                click.echo(json.dumps(encode(each)))
+                click.echo(json.dumps(encode(item)))
             else:
-                click.echo(clean(f"{clock(each.at, tz)}  {_text(each, tz)}"))
+                click.echo(clean(f"{clock(item.at, tz)}  {_text(item, tz)}"))
         sys.stdout.flush()
 
 

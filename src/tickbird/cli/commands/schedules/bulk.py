@@ -97,16 +97,16 @@ def change_many(
             return [row.schedule.name for row in await client.schedules.list(**which, limit=MAX_COUNT + 1)]
 
     if not yes:
-        found = run_async(read(), settings)
-        if not found:
+        names = run_async(read(), settings)
+        if not names:
             raise _nothing()
-        more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
-        warn(f"{count(len(found), 'schedule')}: {', '.join(found[:_SHOWN])}{more}.")
-        if not click.confirm(f"{verb.capitalize()} {'them' if len(found) > 1 else 'it'}?", err=True):
+        more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        warn(f"{count(len(names), 'schedule')}: {', '.join(names[:_SHOWN])}{more}.")
+        if not click.confirm(f"{verb.capitalize()} {'them' if len(names) > 1 else 'it'}?", err=True):
             warn("nothing was changed.")
             return FAILED
         # Change only what the user has seen.
-        expected = len(found) if expected is None else expected
+        expected = len(names) if expected is None else expected
 
     async def change() -> BulkResult:
         async with connect(settings) as client:

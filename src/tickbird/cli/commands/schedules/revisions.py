@@ -39,13 +39,13 @@ def revisions(settings: GlobalOptions, name: str, count: int) -> None:
         async with connect(settings) as client:
             return await client.revisions.history(name, limit=count), await client.system.now()
 
-    found, now = run_async(read(), settings)
+    entries, now = run_async(read(), settings)
 
     def show_history(screen: Printer) -> None:
         heads = ("REVISION", "ACTION", "BY", "WHEN", "FIELD", "BEFORE", "AFTER")
-        screen.table(heads, [row for entry in found for row in _rows(entry, now, settings.tz or "UTC")])
+        screen.table(heads, [row for entry in entries for row in _rows(entry, now, settings.tz or "UTC")])
 
-    print_result(settings, lambda: {"revisions": [encode(each) for each in found]}, show_history)
+    print_result(settings, lambda: {"revisions": [encode(entry) for entry in entries]}, show_history)
 
 
 def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text]]:
@@ -111,10 +111,10 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
     if kept := override_notice(after):
         warn(f"{kept}.")
     changes = differences(before.definition_json, after.definition_json)
-    document = {"schedule": encode(after), "changes": [encode(each) for each in changes]}
+    document = {"schedule": encode(after), "changes": [encode(change) for change in changes]}
 
     def show_changes(screen: Printer) -> None:
         screen.line(f"{name}: revision {to} is restored as revision {after.revision}.")
-        screen.table(("FIELD", "BEFORE", "AFTER"), [(each.field, *change_text(each)) for each in changes])
+        screen.table(("FIELD", "BEFORE", "AFTER"), [(change.field, *change_text(change)) for change in changes])
 
     print_result(settings, lambda: document, show_changes)

@@ -91,7 +91,7 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
             return rows, await client.system.now()
 
     rows, now = run_async(read(), settings)
-    found = [row.problems for row in rows]
+    problems = [row.problems for row in rows]
 
     def document() -> dict[str, Any]:
         listed = [encode(row) for row in rows]
@@ -102,7 +102,7 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
             screen.line(_nothing(bool(state or tag or contains)))
             return
         heads = ("NAME", "TRIGGER", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
-        screen.table(heads, (_row(row, each, now, settings) for row, each in zip(rows, found, strict=True)))
+        screen.table(heads, (_row(row, reasons, now, settings) for row, reasons in zip(rows, problems, strict=True)))
 
     print_result(settings, document, show_list)
 
@@ -113,7 +113,7 @@ def _nothing(filtered: bool) -> str:
     return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
 
 
-def _row(row: ScheduleSummary, found: Sequence[str], now: datetime, settings: GlobalOptions) -> Sequence[Text]:
+def _row(row: ScheduleSummary, problems: Sequence[str], now: datetime, settings: GlobalOptions) -> Sequence[Text]:
     schedule, run = row.schedule, row.last_run
     tz = zone_of(schedule, settings)
     last: Text = ""
@@ -128,7 +128,7 @@ def _row(row: ScheduleSummary, found: Sequence[str], now: datetime, settings: Gl
         last,
         failed,
         _next(schedule, now, tz) if schedule.state == "active" else "",
-        Cell("; ".join(found), "red"),
+        Cell("; ".join(problems), "red"),
     )
 
 
@@ -144,19 +144,19 @@ def show(settings: GlobalOptions, name: str) -> None:
             ticks = with_notes(schedule, await client.ticks.next(name, _RECENT), await client.system.now())
             runs = await client.runs.list(schedule=name, limit=_RECENT)
             revisions = await client.revisions.list(name, limit=_RECENT)
-            held = sum(each.count for each in await if_supported(client.held.list(name), ()))
+            held = sum(record.count for record in await if_supported(client.held.list(name), ()))
             slow = await held_back(client, runs)
             now = await client.system.now()
-            found = await _problems(client, schedule, now, held)
-            return schedule, ticks, runs, revisions, held, slow, found, now
+            problems = await _problems(client, schedule, now, held)
+            return schedule, ticks, runs, revisions, held, slow, problems, now
 
-    schedule, ticks, runs, revisions, held, slow, found, now = run_async(read(), settings)
+    schedule, ticks, runs, revisions, held, slow, problems, now = run_async(read(), settings)
     tz = zone_of(schedule, settings)
 
     def document() -> dict[str, Any]:
         return {
             **encode(schedule),
-            "problems": found,
+            "problems": problems,
             "held": held,
             "next_ticks": [encode(replace(tick, notes=notes)) for tick, notes in ticks],
             "runs": [encode(run) for run in runs],
@@ -165,7 +165,7 @@ def show(settings: GlobalOptions, name: str) -> None:
 
     def show_schedule(screen: Printer) -> None:
         screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
-        screen.fields(_facts(schedule, found, now, tz))
+        screen.fields(_facts(schedule, problems, now, tz))
         if policies := _policies(schedule):
             screen.title("Policies that differ from the default")
             screen.fields(policies, indent=2)
@@ -180,8 +180,8 @@ def show(settings: GlobalOptions, name: str) -> None:
         screen.table(
             ("REVISION", "ACTION", "BY", "WHEN"),
             (
-                (f"r{each.revision}", each.action, each.actor, both(each.at, now, settings.tz or "UTC"))
-                for each in revisions
+                (f"r{record.revision}", record.action, record.actor, both(record.at, now, settings.tz or "UTC"))
+                for record in revisions
             ),
         )
 
@@ -194,8 +194,8 @@ async def _problems(client: Client, schedule: Schedule, now: datetime, held: int
     # Only the server knows the target, and its list has the problems.
     after = ""
     while rows := await client.schedules.list(contains=schedule.name, after=after, limit=_PAGE):
-        if found := [row.problems for row in rows if row.schedule.name == schedule.name]:
-            return found[0]
+        if matches := [row.problems for row in rows if row.schedule.name == schedule.name]:
+            return matches[0]
         after = rows[-1].schedule.name
     return ()
 
@@ -208,11 +208,11 @@ def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
     return when
 
 
-def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
+def _facts(schedule: Schedule, problems: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
     raw = schedule.definition_json
     target, tags = raw.get("target"), raw.get("tags")
     facts: list[tuple[str, Text]] = [("state", state_text(schedule, tz))]
-    facts += [("problem", Cell(each, "red")) for each in found]
+    facts += [("problem", Cell(problem, "red")) for problem in problems]
     if schedule.state == "active":
         facts.append(("next run", _next(schedule, now, tz) or "none"))
     if schedule.definition is not None and (spec := schedule.definition.target.spec) is not None:

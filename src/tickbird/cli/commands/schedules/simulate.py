@@ -126,7 +126,7 @@ def simulate(
             now = await client.system.now()
             reader = InstantParser(now, settings.tz or "UTC")
             what_if = WhatIf(
-                outages=sorted(_outage(reader, each) for each in outages),
+                outages=sorted(_outage(reader, outage) for outage in outages),
                 more=more,
                 slots=slots,
                 workers=number,
@@ -134,7 +134,7 @@ def simulate(
                 slower=slower,
             )
             with bar(settings, "simulating", _MANY) as counted:
-                found = await client.forecasts.simulate(
+                comparison = await client.forecasts.simulate(
                     days,
                     start=None if start is None else reader(start, "from", ahead=True).at,
                     end=None if end is None else reader(end, "to", ahead=True).at,
@@ -145,16 +145,16 @@ def simulate(
                     limit=limit,
                     progress=counted,
                 )
-            return found, now
+            return comparison, now
 
-    found, _ = run_async(work(), settings)
+    comparison, _ = run_async(work(), settings)
     if svg == STDOUT:
-        click.echo(_chart(found), nl=False)
+        click.echo(_chart(comparison), nl=False)
         return
     if svg is not None:
-        _draw(svg, found)
+        _draw(svg, comparison)
     tz = settings.tz or "UTC"
-    print_result(settings, lambda: encode(found), lambda screen: _show(screen, found, tz, document, alone))
+    print_result(settings, lambda: encode(comparison), lambda screen: _show(screen, comparison, tz, document, alone))
     if svg is not None:
         warn(f"chart written to {svg}.")
 
@@ -209,15 +209,15 @@ def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
     return begin, begin + seconds(long.strip(), "outage", minimum=1)
 
 
-def _chart(found: ForecastComparison) -> str:
+def _chart(comparison: ForecastComparison) -> str:
     from tickbird.domain.forecast.chart import forecast_chart
 
-    return forecast_chart(found, "Forecast")
+    return forecast_chart(comparison, "Forecast")
 
 
-def _draw(path: str, found: ForecastComparison) -> None:
+def _draw(path: str, comparison: ForecastComparison) -> None:
     try:
-        Path(path).write_text(_chart(found), encoding="utf-8")
+        Path(path).write_text(_chart(comparison), encoding="utf-8")
     except OSError as error:
         raise Failed(f"the file {path} cannot be written ({error.strerror}).", hint="Choose another file.") from None
 
@@ -225,8 +225,8 @@ def _draw(path: str, found: ForecastComparison) -> None:
 # Text output
 
 
-def _show(screen: Printer, found: ForecastComparison, tz: str, document: Document | None, alone: bool) -> None:
-    base, changed = found.baseline, found.changed
+def _show(screen: Printer, comparison: ForecastComparison, tz: str, document: Document | None, alone: bool) -> None:
+    base, changed = comparison.baseline, comparison.changed
     what = "in the files" if alone else "with the files applied" if document is not None else "as stored"
     span = f"{clock(to_datetime(base.start), tz)} to {clock(to_datetime(base.end), tz)}"
     screen.line(Cell(f"{count(base.schedules, 'active schedule')} {what}, {span}", "bold"))
@@ -277,27 +277,27 @@ def _show_basis(screen: Printer, base: Forecast) -> None:
         screen.line(Cell(text, "yellow"))
 
 
-def _numbers(found: Forecast, tz: str) -> dict[str, str]:
-    slots = "any" if found.slots is None else f"{found.slots:,}"
-    peak = f" · {clock(to_datetime(found.peak_at), tz)}" if found.peak else ""
-    line = f" · {clock(to_datetime(found.max_queued_at), tz)}" if found.max_queued else ""
-    worst = "" if found.latest is None else f" · {found.latest[0]}, {clock(to_datetime(found.latest[1]), tz)}"
-    hour = found.busiest_hour
+def _numbers(forecast: Forecast, tz: str) -> dict[str, str]:
+    slots = "any" if forecast.slots is None else f"{forecast.slots:,}"
+    peak = f" · {clock(to_datetime(forecast.peak_at), tz)}" if forecast.peak else ""
+    line = f" · {clock(to_datetime(forecast.max_queued_at), tz)}" if forecast.max_queued else ""
+    worst = "" if forecast.latest is None else f" · {forecast.latest[0]}, {clock(to_datetime(forecast.latest[1]), tz)}"
+    hour = forecast.busiest_hour
     return {
-        "ticks": f"{found.ticks:,}",
-        "runs": f"{found.runs:,}",
-        "overlaps": f"{found.overlaps:,}",
-        **{f"skipped, {reason}": f"{number:,}" for reason, number in found.skips.items()},
-        **{f"cancelled, {reason}": f"{number:,}" for reason, number in found.cancelled.items()},
-        "restarted": f"{found.lost:,}" if found.lost else "",
-        "held": f"{found.held:,}" if found.held else "",
+        "ticks": f"{forecast.ticks:,}",
+        "runs": f"{forecast.runs:,}",
+        "overlaps": f"{forecast.overlaps:,}",
+        **{f"skipped, {reason}": f"{number:,}" for reason, number in forecast.skips.items()},
+        **{f"cancelled, {reason}": f"{number:,}" for reason, number in forecast.cancelled.items()},
+        "restarted": f"{forecast.lost:,}" if forecast.lost else "",
+        "held": f"{forecast.held:,}" if forecast.held else "",
         "busiest hour": f"{hour.ticks:,} ticks · {clock(to_datetime(hour.at), tz)}" if hour and hour.ticks else "none",
-        "peak busy slots": f"{found.peak:,} of {slots}{peak}",
-        "max queued runs": f"{found.max_queued:,}{line}",
-        "lateness p50": _late(found.lateness["p50"]) or "on time",
-        "lateness p99": _late(found.lateness["p99"]) or "on time",
-        "max lateness": f"{_late(found.lateness['max'])}{worst}" if found.latest else "on time",
-        "not started at the end": f"{found.left_over:,}" if found.left_over else "",
+        "peak busy slots": f"{forecast.peak:,} of {slots}{peak}",
+        "max queued runs": f"{forecast.max_queued:,}{line}",
+        "lateness p50": _late(forecast.lateness["p50"]) or "on time",
+        "lateness p99": _late(forecast.lateness["p99"]) or "on time",
+        "max lateness": f"{_late(forecast.lateness['max'])}{worst}" if forecast.latest else "on time",
+        "not started at the end": f"{forecast.left_over:,}" if forecast.left_over else "",
     }
 
 
@@ -316,13 +316,13 @@ def _show_numbers(screen: Printer, base: Forecast, changed: Forecast | None, tz:
     )
 
 
-def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
+def _show_hours(screen: Printer, forecast: Forecast, tz: str) -> None:
     """Print ticks hour by hour, one line per day, at most 14 days."""
-    if not found.ticks:
+    if not forecast.ticks:
         return
-    maximum = max(hour.ticks for hour in found.hours)
+    maximum = max(hour.ticks for hour in forecast.hours)
     days: dict[str, list[str]] = {}
-    for hour in found.hours:
+    for hour in forecast.hours:
         at = clock(to_datetime(hour.at), tz)
         days.setdefault(at[:10], [" "] * 24)[int(at[11:13])] = _BARS[-(-8 * hour.ticks // maximum) if hour.ticks else 0]
     screen.title(f"Ticks by hour, 00 to 23 ({tz}); █ is {maximum:,}")
@@ -333,8 +333,8 @@ def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
         screen.line(f"  … and {count(len(days) - len(shown), 'more day')}. --json and --svg have all.")
 
 
-def _show_schedules(screen: Printer, found: Forecast) -> None:
-    if not found.rows:
+def _show_schedules(screen: Printer, forecast: Forecast) -> None:
+    if not forecast.rows:
         return
     screen.title("Schedules, most affected first")
     rows: Iterable[Sequence[str]] = (
@@ -346,21 +346,21 @@ def _show_schedules(screen: Printer, found: Forecast) -> None:
             _late(row.worst_lateness),
             f"{_late(row.duration)}{'' if row.has_history else ' (assumed)'}",
         )
-        for row in found.rows
+        for row in forecast.rows
     )
     screen.table(("SCHEDULE", "RUNS", "SKIPPED", "CANCELLED", "MAX LATENESS", "RUN DURATION"), rows)
-    if found.schedules > len(found.rows):
-        screen.line(f"{len(found.rows):,} of {found.schedules:,} listed. Use --limit for more.")
+    if forecast.schedules > len(forecast.rows):
+        screen.line(f"{len(forecast.rows):,} of {forecast.schedules:,} listed. Use --limit for more.")
 
 
-def _show_moves(screen: Printer, found: Forecast, tz: str) -> None:
-    if found.busiest:
+def _show_moves(screen: Printer, forecast: Forecast, tz: str) -> None:
+    if forecast.busiest:
         screen.title("Busiest minutes")
-        for at, ticks in found.busiest[:5]:
+        for at, ticks in forecast.busiest[:5]:
             screen.line(f"  {clock(to_datetime(at), tz)}  {count(ticks, 'tick')}")
-    if found.suggestions:
+    if forecast.suggestions:
         screen.title("Quieter minutes")
-        for move in found.suggestions:
+        for move in forecast.suggestions:
             screen.line(
                 f"  move {move.schedule} from :{move.minute:02} to :{move.to_minute:02} "
                 f"({move.before} → {move.after}): "

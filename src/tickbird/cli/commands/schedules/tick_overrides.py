@@ -170,4 +170,6 @@ def _list(settings: GlobalOptions, name: str) -> None:
         else:
             override_table(screen, overrides, zone_of(schedule, settings), now)
 
-    print_result(settings, lambda: {"schedule": name, "overrides": [encode(each) for each in overrides]}, show_list)
+    print_result(
+        settings, lambda: {"schedule": name, "overrides": [encode(override) for override in overrides]}, show_list
+    )

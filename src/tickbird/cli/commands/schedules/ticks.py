@@ -147,7 +147,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
 
     schedule, coming, now = run_async(read(), settings)
     ticks = with_notes(schedule, coming, now)
-    found = (
+    warnings = (
         definition_warnings(schedule.definition, to_seconds(now))
         if schedule.definition and schedule.state == "active"
         else []
@@ -158,7 +158,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}. See `tickbird show {name}`.")
         tick_table(screen, ticks, settings.tz or schedule.zone or "UTC", now)
-        _print_warnings(screen, found)
+        _print_warnings(screen, warnings)
 
     document = {
         "schedule": name,
@@ -166,13 +166,13 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         "trigger_description": schedule.trigger_description,
         "zone": schedule.zone,
         "ticks": [encode(replace(tick, notes=remarks)) for tick, remarks in ticks],
-        "warnings": [encode(each) for each in found],
+        "warnings": [encode(warning) for warning in warnings],
     }
     print_result(settings, lambda: document, show_ticks)
 
 
-def _print_warnings(screen: Printer, found: Sequence[DefinitionWarning]) -> None:
-    for warning in found:
+def _print_warnings(screen: Printer, warnings: Sequence[DefinitionWarning]) -> None:
+    for warning in warnings:
         screen.line(Cell(f"! {warning.text}", "yellow"))
 
 
@@ -181,20 +181,20 @@ def _preview_trigger(
 ) -> None:
     now = datetime.now(UTC)
     start = to_seconds(now if after is None else InstantParser(now, settings.tz, trigger.tz)(after, "after").at)
-    found = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
-    ticks = [(UpcomingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
+    preview = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
+    ticks = [(UpcomingTick(tick.scheduled_for, tick.due_at), tick.notes) for tick in preview.ticks]
 
     def show_ticks(screen: Printer) -> None:
-        screen.line(Cell(f"{text} · {found.trigger_description}", "bold"))
-        tick_table(screen, ticks, found.zone, now)
-        _print_warnings(screen, found.warnings)
+        screen.line(Cell(f"{text} · {preview.trigger_description}", "bold"))
+        tick_table(screen, ticks, preview.zone, now)
+        _print_warnings(screen, preview.warnings)
 
     document = {
         kind: text,
-        "trigger_description": found.trigger_description,
-        "zone": found.zone,
+        "trigger_description": preview.trigger_description,
+        "zone": preview.zone,
         "ticks": [encode(replace(tick, notes=remarks)) for tick, remarks in ticks],
-        "warnings": [encode(each) for each in found.warnings],
+        "warnings": [encode(warning) for warning in preview.warnings],
     }
     print_result(settings, lambda: document, show_ticks)
 
@@ -229,7 +229,9 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
                 screen.line()
             _show(screen, explanation)
 
-    print_result(settings, lambda: {"explanations": [each.to_json() for each in explanations]}, show_explanations)
+    print_result(
+        settings, lambda: {"explanations": [explanation.to_json() for explanation in explanations]}, show_explanations
+    )
 
 
 async def _requested(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
@@ -248,10 +250,10 @@ async def _requested(client: Client, name: str, at: str | None, tz: str | None) 
     if schedule.definition is None:
         return [Instant(to_datetime(second + 1))]
     ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
-    found = [to_datetime(tick) for tick in ticks if tick is not None]
+    listed = [to_datetime(tick) for tick in ticks if tick is not None]
     # Prefer ticks since the schedule was created.
-    since = [tick for tick in found if schedule.created_at is None or tick >= schedule.created_at]
-    return [Instant(tick) for tick in since or found]
+    since = [tick for tick in listed if schedule.created_at is None or tick >= schedule.created_at]
+    return [Instant(tick) for tick in since or listed]
 
 
 def _show(screen: Printer, explanation: Explanation) -> None:

@@ -49,15 +49,15 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
             )
             end = end or now
             names = _names(client) if name is None else _only(name)
-            return [await client.ticks.verify(each, start, end) async for each in names], start, end
+            return [await client.ticks.verify(schedule, start, end) async for schedule in names], start, end
 
     reports, start, end = run_async(read(), settings)
     # Omit schedules that did not exist in the range.
-    reports = [each for each in reports if name is not None or each.first is not None or each.finding_count]
-    ok = all(each.ok for each in reports)
+    reports = [report for report in reports if name is not None or report.first is not None or report.finding_count]
+    ok = all(report.ok for report in reports)
 
     def document() -> dict[str, Any]:
-        return {"from": iso(start), "to": iso(end), "ok": ok, "reports": [each.to_json() for each in reports]}
+        return {"from": iso(start), "to": iso(end), "ok": ok, "reports": [report.to_json() for report in reports]}
 
     print_result(settings, document, lambda screen: _show(screen, reports, settings.tz or "UTC"))
     return 0 if ok else FAILED
@@ -92,20 +92,20 @@ def _show(screen: Printer, reports: list[LedgerReport], tz: str) -> None:
         screen.line("No schedule had an expected tick in that range.")
         return
     rows: list[tuple[Text, ...]] = []
-    for each in reports:
-        verdict = Cell("proven", "green") if each.ok else Cell(count(each.finding_count, "finding"), "red")
-        since, until = (_at(second, tz) for second in (each.first, each.last))
-        numbers = (each.expected, each.runs, each.skipped, each.open)
-        rows.append((Cell(each.schedule, "bold"), verdict, since, until, *(f"{number:,}" for number in numbers)))
+    for report in reports:
+        verdict = Cell("proven", "green") if report.ok else Cell(count(report.finding_count, "finding"), "red")
+        since, until = (_at(second, tz) for second in (report.first, report.last))
+        numbers = (report.expected, report.runs, report.skipped, report.open)
+        rows.append((Cell(report.schedule, "bold"), verdict, since, until, *(f"{number:,}" for number in numbers)))
     screen.table(("SCHEDULE", "VERDICT", "FROM", "TO", "EXPECTED", "RUNS", "SKIPPED", "OPEN"), rows)
-    for each in reports:
-        if each.finding_count:
-            screen.title(each.schedule)
+    for report in reports:
+        if report.finding_count:
+            screen.title(report.schedule)
             screen.table(
-                ("KIND", "FIRST", "LAST", "TICKS", "FINDING"), [_finding(finding, tz) for finding in each.findings]
+                ("KIND", "FIRST", "LAST", "TICKS", "FINDING"), [_finding(finding, tz) for finding in report.findings]
             )
-            if each.finding_count > len(each.findings):
-                screen.line(f"… and {each.finding_count - len(each.findings):,} more.")
+            if report.finding_count > len(report.findings):
+                screen.line(f"… and {report.finding_count - len(report.findings):,} more.")
 
 
 def _finding(finding: Any, tz: str) -> tuple[Text, ...]:

@@ -101,26 +101,35 @@ class Child:
     """A process with one version of the app's code: it imports the app, then waits for the go signal."""
 
     def __init__(self, given: str, url: str | None, args: list[str]) -> None:
-        said, their_said = os.pipe()
+        report, their_report = os.pipe()
         their_go, go = os.pipe()
-        os.set_blocking(said, False)
-        self._said, self._go, self._read = said, go, b""
+        os.set_blocking(report, False)
+        self._report, self._go, self._read = report, go, b""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tickbird.cli.dev_worker", str(their_said), str(their_go), given, url or "", *args],
+            [
+                sys.executable,
+                "-m",
+                "tickbird.cli.dev_worker",
+                str(their_report),
+                str(their_go),
+                given,
+                url or "",
+                *args,
+            ],
             # If a file changes twice within a second, its compiled code may be stale.
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
-            pass_fds=(their_said, their_go),
+            pass_fds=(their_report, their_go),
             stdin=subprocess.DEVNULL,
             # Ctrl-C must reach only this process, which then signals the child.
             start_new_session=True,
         )
-        os.close(their_said)
+        os.close(their_report)
         os.close(their_go)
 
     def messages(self) -> list[dict[str, Any]]:
         """Return the messages since the last call."""
         with contextlib.suppress(BlockingIOError):
-            while chunk := os.read(self._said, 65_536):
+            while chunk := os.read(self._report, 65_536):
                 self._read += chunk
         *lines, self._read = self._read.split(b"\n")
         return [json.loads(line) for line in lines]
@@ -137,7 +146,7 @@ class Child:
 
     def close(self) -> None:
         """Close the pipes of a process that has ended."""
-        for end in (self._said, self._go):
+        for end in (self._report, self._go):
             os.close(end)
 
 
@@ -330,8 +339,12 @@ class Dev:
         )
         screen.line()
         rows = [
-            (each["name"], each["trigger_description"], both(_at(each["next"]), now, self._settings.tz or each["zone"]))
-            for each in document["schedules"]
+            (
+                schedule["name"],
+                schedule["trigger_description"],
+                both(_at(schedule["next"]), now, self._settings.tz or schedule["zone"]),
+            )
+            for schedule in document["schedules"]
         ]
         if rows:
             screen.table(("SCHEDULE", "TRIGGER", "NEXT TICK"), rows)

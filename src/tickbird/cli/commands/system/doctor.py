@@ -104,7 +104,7 @@ def doctor(
     try:
         findings = run_async(work(), settings)
         # A schema that is missing, too old or too new keeps every command from using the store.
-        code = STORE if any((one.check, one.severity) == ("schema", "problem") for one in findings) else 0
+        code = STORE if any((finding.check, finding.severity) == ("schema", "problem") for finding in findings) else 0
     except StoreError as error:
         # With --json, an unusable store is a finding in the document.
         if accept_copy or not settings.as_json:

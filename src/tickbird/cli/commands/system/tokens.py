@@ -84,17 +84,17 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
                 token for token in await _all(client, live=not everything) if _concerns(token, names)
             ], await client.system.now()
 
-    found, now = run_async(work(), settings)
-    found = sorted(found, key=lambda each: (each.name, each.created_at))
+    tokens, now = run_async(work(), settings)
+    tokens = sorted(tokens, key=lambda token: (token.name, token.created_at))
 
     def show(screen: Printer) -> None:
-        if not found:
+        if not tokens:
             screen.line("No tokens. Create one with `tickbird token create NAME --role viewer`.")
             return
         heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "CREATED BY")
-        screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
+        screen.table(heads, (_row(token, now, settings.tz or "UTC") for token in tokens))
 
-    print_result(settings, lambda: {"tokens": [encode(each) for each in found]}, show)
+    print_result(settings, lambda: {"tokens": [encode(token) for token in tokens]}, show)
 
 
 @token.command(cls=Command)
@@ -106,8 +106,8 @@ def revoke(settings: GlobalOptions, which: str, actor: str) -> None:
 
     async def work() -> tuple[TokenRecord, int]:
         async with connect(settings) as client:
-            found = await _find(client, which)
-            return await client.tokens.revoke(found.id, actor=actor), found.sessions
+            token_record = await _find(client, which)
+            return await client.tokens.revoke(token_record.id, actor=actor), token_record.sessions
 
     token, sessions = run_async(work(), settings)
     ends = f", which ends {sessions} open session{'' if sessions == 1 else 's'}" if sessions else ""
@@ -130,10 +130,10 @@ def _namespaces(settings: GlobalOptions, everything: bool) -> Sequence[str] | No
 
 
 async def _all(client: Client, *, live: bool) -> list[TokenRecord]:
-    found: list[TokenRecord] = []
-    while page := await client.tokens.list(live=live, after=found[-1].id if found else "", limit=_PAGE):
-        found += page
-    return found
+    tokens: list[TokenRecord] = []
+    while page := await client.tokens.list(live=live, after=tokens[-1].id if tokens else "", limit=_PAGE):
+        tokens += page
+    return tokens
 
 
 async def _find(client: Client, which: str) -> TokenRecord:

@@ -29,15 +29,15 @@ def workers(settings: GlobalOptions) -> None:
         async with connect(settings) as client:
             return await client.workers.list(), await client.system.now()
 
-    found, now = run_async(read(), settings)
+    live, now = run_async(read(), settings)
 
     def show(screen: Printer) -> None:
-        if not found:
+        if not live:
             screen.line("No live workers. Start one with `tickbird worker`.")
             return
-        screen.table(_HEADS, (_row(each, now) for each in found))
+        screen.table(_HEADS, (_row(worker, now) for worker in live))
 
-    print_result(settings, lambda: {"workers": [encode(each) for each in found]}, show)
+    print_result(settings, lambda: {"workers": [encode(worker) for worker in live]}, show)
 
 
 @click.command(cls=Command)

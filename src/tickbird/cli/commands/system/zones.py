@@ -41,17 +41,17 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
     async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
         async with connect(settings) as client:
             moves = await client.system.zone_impact(days, against)
-            found = await client.system.adopt_zone_data(actor=actor) if adopt else await client.system.zone_data()
-            return found, await client.system.zone_data_history(), moves
+            zones = await client.system.adopt_zone_data(actor=actor) if adopt else await client.system.zone_data()
+            return zones, await client.system.zone_data_history(), moves
 
-    found, history, moves = run_async(work(), settings)
+    zones, history, moves = run_async(work(), settings)
 
     def show_zones(screen: Printer) -> None:
-        screen.line(f"here   {found.here} from {found.here.source}")
-        if found.stored is not None:
-            stored, now = found.stored, " just now" if found.adopted else f" at {clock(found.stored.adopted_at)}"
+        screen.line(f"here   {zones.here} from {zones.here.source}")
+        if zones.stored is not None:
+            stored, now = zones.stored, " just now" if zones.adopted else f" at {clock(zones.stored.adopted_at)}"
             screen.line(f"store  {stored.version} ({stored.digest[:8]}), adopted{now} by {stored.adopted_by}")
-        screen.line(Cell(_relation(found), "green" if found.same else "yellow"))
+        screen.line(Cell(_relation(zones), "green" if zones.same else "yellow"))
         screen.line()
         if not moves:
             screen.line("No tick moves.")
@@ -59,31 +59,31 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
         screen.line(f"Ticks move in {count(len(moves), 'schedule')}:")
         rows = [
             (
-                each.schedule,
-                each.zone,
-                _first(each.first_removed, each.zone),
-                _first(each.first_added, each.zone),
-                _sum(each),
+                move.schedule,
+                move.zone,
+                _first(move.first_removed, move.zone),
+                _first(move.first_added, move.zone),
+                _sum(move),
             )
-            for each in moves
+            for move in moves
         ]
         screen.table(("SCHEDULE", "ZONE", "FROM", "TO", "TICKS"), rows)
 
     document = {
-        **encode(found),
-        "history": [encode(each) for each in history],
+        **encode(zones),
+        "history": [encode(record) for record in history],
         "against": against,
-        "impact": [encode(each) for each in moves],
+        "impact": [encode(move) for move in moves],
     }
     print_result(settings, lambda: document, show_zones)
 
 
-def _relation(found: Zones) -> str:
-    if found.same or found.stored is None:
+def _relation(zones: Zones) -> str:
+    if zones.same or zones.stored is None:
         return "The tz data is the same: workers with this data plan all schedules."
-    if found.here.version > found.stored.version:
+    if zones.here.version > zones.stored.version:
         return "Newer than the store's: the next worker that starts with this data upgrades the store."
-    if found.here.version == found.stored.version:
+    if zones.here.version == zones.stored.version:
         return "The same version with different rules: use one source on all machines, or choose this one with --adopt."
     return "Older than the store's: a worker with this data plans only UTC schedules. Upgrade tzdata."
 
