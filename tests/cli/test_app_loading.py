@@ -24,7 +24,7 @@ def refused(cli: Cli, code: int, command: str, *args: str, **env: str) -> str:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_app_at_all(bare: Cli, command: str) -> None:
+def test_missing_app_argument_is_refused(bare: Cli, command: str) -> None:
     assert "name the app, such as `myapp:bird`, or set TICKBIRD_APP" in refused(bare, 2, command)
     assert "give the app only once" in refused(bare, 2, command, "a:b", "--app", "c:d")
 
@@ -55,7 +55,7 @@ def test_no_app_at_all(bare: Cli, command: str) -> None:
         ("wrong", 2, "wrong, wrong.py line 4: cron '61 * * * *': minute"),
     ],
 )
-def test_an_app_that_cannot_be_found(bare: Cli, command: str, app: str, code: int, words: str) -> None:
+def test_unknown_app_is_refused(bare: Cli, command: str, app: str, code: int, words: str) -> None:
     bare.write("shop", APP)
     bare.write("empty", "x = 1")
     bare.write("two", "from tickbird import Tickbird\na, b = Tickbird(), Tickbird()")

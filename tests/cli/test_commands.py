@@ -28,12 +28,12 @@ def test_a_command_is_set_and_shown(cli: Cli) -> None:
         (['command=["/bin/true"]', "task=x"], "command and task: a schedule has one target"),
     ],
 )
-def test_what_cannot_be_set_is_refused(cli: Cli, given: list[str], words: str) -> None:
+def test_set_invalid_command_is_refused(cli: Cli, given: list[str], words: str) -> None:
     cli.insert("nightly", {"v": 1, "trigger": {"cron": "0 3 * * *"}, "target": {"task": "backup"}})
     assert words in cli.refused(2, "set", "nightly", *given)
 
 
-def test_a_worker_refuses_what_is_no_path(cli: Cli) -> None:
+def test_worker_invalid_program_path_is_refused(cli: Cli) -> None:
     assert "'rsync' is not the full path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
     allowing = ("worker", "--allow-command", "/bin/sh", "--allow-env")
     assert "'*' is not the name of a variable. Write, for example, LEVEL" in cli.refused(2, *allowing, "*")

@@ -101,7 +101,7 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
     assert "parked" not in log
 
 
-def test_the_command_line_reads_and_writes_one_that_it_knows(cli: Cli) -> None:
+def test_known_custom_trigger_is_read_and_written(cli: Cli) -> None:
     cli.write("moons", MOONS)
     cli.ok("sync", "moons:bird")
     out = cli.ok("preview", "--custom", 'test_moon {"step": 60}', "-c", "2", "--after", "2026-01-01T00:00:00Z").out

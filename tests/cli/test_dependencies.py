@@ -20,7 +20,7 @@ def test_a_schedule_is_set_to_depend_on_others(cli: Cli) -> None:
     assert "depends_on" not in cli.ok("show", "report", "--json").json["definition"]
 
 
-def test_what_makes_no_sense_is_refused(cli: Cli) -> None:
+def test_invalid_dependencies_are_refused(cli: Cli) -> None:
     for name in ("load", "report"):
         cli.create(name)
     cli.ok("set", "report", "depends_on=load:1h")

@@ -70,7 +70,7 @@ def test_every_document_is_as_promised(shop: Cli) -> None:
         assert set(said.json) == table[name], name
 
 
-def test_whatever_is_refused_has_a_document_too(shop: Cli) -> None:
+def test_every_error_has_a_json_document(shop: Cli) -> None:
     (shop.folder / "shop.toml").write_text('[schedules.a]\nevery = "1h"\ntask = "etl"\n')
     for call, (kind, code) in REFUSED.items():
         plain, said = shop(*call), shop(*call, "--json")

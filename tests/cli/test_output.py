@@ -77,7 +77,7 @@ def test_clean(text: str, shown: str) -> None:
         ("yesterday 23:59:59 America/New_York", "2026-03-28T03:59:59Z"),
     ],
 )
-def test_an_instant_that_says_its_zone(text: str, at: str) -> None:
+def test_instant_with_zone_is_parsed(text: str, at: str) -> None:
     for reader in (InstantParser(NOW), InstantParser(NOW, "Asia/Tokyo", "Asia/Kolkata")):
         found = reader(text, "AT")
         assert (iso(found.at), found.read_as) == (at, "")
@@ -92,12 +92,12 @@ def test_an_instant_that_says_its_zone(text: str, at: str) -> None:
         ("today", "2026-03-28T23:00:00Z"),
     ],
 )
-def test_an_instant_on_the_clock_that_was_asked_for(text: str, at: str) -> None:
+def test_instant_uses_the_given_tz(text: str, at: str) -> None:
     found = InstantParser(NOW, "Europe/Rome", "Asia/Tokyo")(text, "AT")
     assert (iso(found.at), found.read_as) == (at, "")
 
 
-def test_only_a_day_told_in_words_is_read_on_the_schedules_clock() -> None:
+def test_only_relative_days_use_the_schedules_zone() -> None:
     found = InstantParser(NOW, None, "Europe/Rome")("tomorrow 09:00", "AT")
     assert iso(found.at) == "2026-03-30T07:00:00Z"
     assert found.read_as == "tomorrow 09:00 was read in time zone Europe/Rome: 2026-03-30 09:00:00 CEST"

@@ -166,7 +166,7 @@ RUN = [(name, line) for name, line in EXAMPLES if not any(part in line for part 
 
 
 @pytest.mark.parametrize("name,line", RUN, ids=[line for _, line in RUN])
-def test_examples_do_what_they_say(filled: tuple[Path, dict[str, str]], folder: Path, name: str, line: str) -> None:
+def test_help_examples_run(filled: tuple[Path, dict[str, str]], folder: Path, name: str, line: str) -> None:
     shutil.copytree(filled[0], folder, dirs_exist_ok=True)
     cli = Cli(f"sqlite:///{folder}/tickbird.db", folder)
     if name in BEFORE:

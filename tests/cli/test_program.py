@@ -127,7 +127,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         assert bare.refused(code, "preview", "--cron", "11 4 * * *") == "it went wrong; do this."
 
 
-def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_error_is_one_sentence(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise KeyError("odd\x1b[2J")
 
@@ -136,7 +136,7 @@ def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.
     assert words == "unexpected KeyError: 'odd\\x1b[2J'. Run it again with --debug for details."
 
 
-def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_connection_is_not_an_interrupt(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise EOFError("closed")
 
@@ -164,11 +164,11 @@ def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.
         (("ls", "--limit", "many"), "'many' is not a valid integer"),
     ],
 )
-def test_wrong_usage_is_one_sentence(bare: Cli, args: tuple[str, ...], words: str) -> None:
+def test_usage_error_is_one_sentence(bare: Cli, args: tuple[str, ...], words: str) -> None:
     assert words in bare.refused(2, *args)
 
 
-def test_no_command_shows_the_help(bare: Cli) -> None:
+def test_missing_command_shows_the_help(bare: Cli) -> None:
     said = bare()
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("Usage: tickbird")
@@ -260,7 +260,7 @@ def test_colours_on_a_terminal_unless_they_are_not_wanted(shop: Cli) -> None:
         assert on_terminal(shop, *args)
 
 
-def test_what_is_too_wide_for_a_terminal_is_told_row_by_row(shop: Cli) -> None:
+def test_table_that_is_too_wide_is_printed_as_fields(shop: Cli) -> None:
     shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(shop, "ls", COLUMNS="40")).splitlines()
     assert "trigger   At 09:00, Monday through Friday (America/New_York)" in shown
     assert [line for line in shown if line.startswith("name ")] == ["name      digest", "name      etl"]
@@ -282,7 +282,7 @@ def into_full_device(cli: Cli, *args: str, streams: tuple[str, ...], unbuffered:
 
 
 @pytest.mark.parametrize("args", [("ls",), ("ls", "--json")])
-def test_output_to_a_full_disk_is_one_sentence(shop: Cli, args: tuple[str, ...]) -> None:
+def test_full_disk_error_is_one_sentence(shop: Cli, args: tuple[str, ...]) -> None:
     """Buffered output fails when it is flushed, which the interpreter does once more at exit (exit code 120)."""
     for unbuffered in ("", "1"):
         code, stderr = into_full_device(shop, *args, streams=("stdout",), unbuffered=unbuffered)
@@ -319,7 +319,7 @@ def test_markup_in_stored_text_is_only_text(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "args", [("ls",), ("show", "etl"), ("why", "etl"), ("preview", "etl"), ("runs",), ("migrate",), ("skip", "etl")]
 )
-def test_json_is_one_ascii_document_in_any_locale(shop: Cli, args: tuple[str, ...]) -> None:
+def test_json_output_is_ascii_in_any_locale(shop: Cli, args: tuple[str, ...]) -> None:
     process = shop.start(*args, "--json", PYTHONIOENCODING="ascii", LC_ALL="C")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")

@@ -167,7 +167,7 @@ async def log_in(client: StoreClient, _: Store, token_id: str) -> None:
 
 
 @pytest.mark.parametrize("part", SCRIPTS)
-def test_the_same_script_says_the_same(ways: tuple[Way, Way], part: str) -> None:
+def test_script_has_the_same_output_through_a_server(ways: tuple[Way, Way], part: str) -> None:
     apart = []
     for line in SCRIPTS[part].strip().splitlines():
         told = [(said.code, plain(said.err), plain(said.out)) for said in (way(line) for way in ways)]
@@ -217,7 +217,7 @@ def test_a_revoked_token_takes_its_sessions_along_either_way(ways: tuple[Way, Wa
 @pytest.mark.parametrize(
     "command", ["migrate", "sync shop:bird", "worker shop:bird", "dev shop:bird", "server", "doctor --prove"]
 )
-def test_what_needs_the_store_is_refused(bare: Cli, command: str) -> None:
+def test_commands_that_need_the_store_are_refused_over_http(bare: Cli, command: str) -> None:
     said = bare.refused(2, *command.split(), "--server", "http://127.0.0.1:1")
     assert said == (
         "this command needs the store itself and does not work through a server. "
@@ -241,7 +241,7 @@ def test_which_way(bare: Cli) -> None:
     assert "--token is empty" in bare.refused(2, "ls", "--server", "http://h", "--token", "")
 
 
-def test_who_may_not(ways: tuple[Way, Way]) -> None:
+def test_insufficient_role_is_refused(ways: tuple[Way, Way]) -> None:
     there = ways[1]
     token = there.cli.ok("token", "create", "eve", "--role", "viewer", "--json").json["token"]
     server = there.options[1]
@@ -254,7 +254,7 @@ def test_who_may_not(ways: tuple[Way, Way]) -> None:
     assert "TICKBIRD_TOKEN" in said
 
 
-def test_without_a_namespace_it_is_the_default_one_as_on_a_store(ways: tuple[Way, Way]) -> None:
+def test_default_namespace_is_the_same_over_http(ways: tuple[Way, Way]) -> None:
     """Where the token opens it, alone or among others; else one has to be named."""
     there = ways[1]
 

@@ -49,7 +49,7 @@ def test_the_end_of_a_run_is_waited_for(cli: Cli) -> None:
         worker.communicate(timeout=60)
 
 
-def test_one_that_nobody_runs_goes_on(shop: Cli) -> None:
+def test_wait_timeout_keeps_the_run_queued(shop: Cli) -> None:
     for more in ((), ("--json",)):
         said = shop("trigger", "etl", "--wait", "1s", *more)
         assert (said.code, bool(said.out)) == (1, bool(more))

@@ -169,7 +169,7 @@ def test_a_command_is_read_with_references_to_its_environment() -> None:
     assert sync.target == target_of(command(["/usr/bin/rsync", "-a"]))
 
 
-def test_the_three_spellings_say_the_same() -> None:
+def test_formats_are_equivalent() -> None:
     plain: dict[str, Any] = {
         "schedules": {"a": {"cron": "0 3 * * *", "task": "x", "tags": ["t"], "at ": None}},
         "limits": {"k": 2},
@@ -210,7 +210,7 @@ task = "x"
 """
 
 
-def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
+def test_document_reports_every_error() -> None:
     said = diagnostics(TWENTY)
     wanted = {
         "2:7": "app: expected a text, not a whole number; put it in quotes",
@@ -293,18 +293,18 @@ ONE = '[schedules.a]\ntask = "x"\n'
         ("app = 'a b'", "1:7: app: 'a b' is not a usable name"),
     ],
 )
-def test_a_mistake_is_one_sentence(text: str, said: str) -> None:
+def test_document_error_is_one_sentence(text: str, said: str) -> None:
     [diagnostic] = diagnostics(text)
     assert said in diagnostic
     assert diagnostic.startswith("x.toml:")
 
 
-def test_what_relies_on_something_wrong_is_left_alone() -> None:
+def test_fields_that_depend_on_wrong_fields_are_not_reported() -> None:
     said = diagnostics(f"{ONE}every = 5\ncatch_up = 'no'\nhold_above = 5\npayload = 5\nconcurrency_key = '{{a}}'")
     assert ["catch_up: 'no'" in said[0], "payload: expected" in said[1], len(said)] == [True, True, 2]
 
 
-def test_several_files_are_one_document(tmp_path: Path) -> None:
+def test_several_files_form_one_document(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(f'app = "ops"\n{ONE}every = 5\n')
     (tmp_path / "b.yaml").write_text("schedules:\n  b: {every: 10m, task: x}\nlimits: {k: 2}\n")
     read = read_files([tmp_path])
@@ -312,7 +312,7 @@ def test_several_files_are_one_document(tmp_path: Path) -> None:
     assert str(read.location("schedules", "b", "every")).endswith("b.yaml:2:14")
 
 
-def test_a_name_in_two_files_is_told_with_both_places(tmp_path: Path) -> None:
+def test_duplicate_name_is_reported_with_both_locations(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text(f'app = "ops"\n{ONE}every = 5\n')
     (tmp_path / "b.yaml").write_text("app: other\nschedules:\n  a: {every: 10m, task: x}\n")
     with pytest.raises(DocumentError) as caught:
@@ -324,7 +324,7 @@ def test_a_name_in_two_files_is_told_with_both_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, [], {"schedules": {"a": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}}])
-def test_plain_values_that_make_no_document_are_refused(value: object) -> None:
+def test_invalid_plain_values_are_refused(value: object) -> None:
     with pytest.raises(DocumentError, match="document: "):
         read_document(value)
 
@@ -355,7 +355,7 @@ def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Dia
 @pytest.mark.parametrize("spelling", FORMATS)
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
-def test_whatever_stands_in_a_file_it_is_a_document_or_mistakes(spelling: Format, data: st.DataObject) -> None:
+def test_any_file_is_a_document_or_diagnostics(spelling: Format, data: st.DataObject) -> None:
     text = write(document(FULL), spelling)
     odd = st.text(alphabet="\\'\"[]{}()=:,#*&!|>%@`~-+.0aé\n\t\0\ud800 \u2028", max_size=6)
     for _ in range(data.draw(st.integers(1, 4))):
@@ -376,7 +376,7 @@ VALUES = st.recursive(
 
 @settings(deadline=None, max_examples=300)
 @given(st.sampled_from([*schedule_names(), "other"]), VALUES, st.sampled_from(["every", "cron", "at", "any_of"]))
-def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: Any, trigger: str) -> None:
+def test_any_field_value_is_a_document_or_diagnostics(name: str, value: Any, trigger: str) -> None:
     fields = {trigger: {"every": "1h", "cron": "0 3 * * *"}.get(trigger, "2030-01-01T00:00:00Z"), "task": "x"}
     plain = {"schedules": {"a": {**fields, name: value}}, "calendars": {"c": {name: value}}}
     found, told = attempt(lambda: read_document(plain))
@@ -398,7 +398,7 @@ def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: A
         ({"paused": {"by": "ada", "until": "soon"}}, "until: "),
     ],
 )
-def test_a_mistake_in_the_state_of_a_schedule_is_one_sentence(state: object, said: str) -> None:
+def test_state_error_is_one_sentence(state: object, said: str) -> None:
     with pytest.raises(DocumentError) as caught:
         read_document({"schedules": {"a": {"every": "1h", "task": "x"}}, "state": {"a": state}})
     [diagnostic] = caught.value.diagnostics

@@ -30,7 +30,7 @@ def test_it_is_a_schema_and_names_every_field() -> None:
 
 @settings(deadline=None)
 @given(DOCUMENTS)
-def test_it_takes_whatever_is_written(document: Document) -> None:
+def test_schema_accepts_everything_that_is_exported(document: Document) -> None:
     SCHEMA.validate(to_plain(document))
 
 
@@ -70,7 +70,7 @@ GOOD: dict[str, Any] = {"cron": "0 3 * * *", "task": "x"}
         5,
     ],
 )
-def test_what_it_refuses_is_refused_by_the_reader_too(schedule: Any) -> None:
+def test_reader_refuses_everything_that_the_schema_refuses(schedule: Any) -> None:
     document = {"schedules": {"a": schedule}}
     assert not SCHEMA.is_valid(document)
     with pytest.raises(DocumentError):

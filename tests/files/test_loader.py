@@ -111,7 +111,7 @@ def test_json_is_read_as_the_standard_library_reads_it(value: Any, indent: int |
 
 @settings(deadline=None)
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \n\\u', max_size=40))
-def test_json_is_refused_where_the_standard_library_refuses_it(text: str) -> None:
+def test_json_reader_refuses_the_same_as_the_standard_library(text: str) -> None:
     def refuse(constant: str) -> None:
         raise ValueError(constant)
 
@@ -152,7 +152,7 @@ TOML_VALUES = st.recursive(
 
 @settings(deadline=None)
 @given(st.dictionaries(KEYS, st.dictionaries(KEYS, TOML_VALUES, max_size=3), max_size=3), st.booleans())
-def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str, str]], several: bool) -> None:
+def test_toml_values_have_their_locations(tables: dict[str, dict[str, str]], several: bool) -> None:
     opening, closing = ("[[", "]]") if several else ("[", "]")
     text, lines = "", {}
     for name, pairs in tables.items():
@@ -184,7 +184,7 @@ def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str
         (b"{", ""),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(spelling: Format, data: bytes, said: str) -> None:
+def test_syntax_error_is_one_sentence(spelling: Format, data: bytes, said: str) -> None:
     if spelling == "toml" and said.startswith("is nested"):
         data = data.replace(b'{"a": ', b"a = ")
     source, diagnostics = read(data, spelling)
@@ -194,7 +194,7 @@ def test_what_cannot_be_read_is_one_sentence(spelling: Format, data: bytes, said
     assert len(diagnostic) < 300
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+def test_byte_order_mark_is_ignored() -> None:
     for spelling, text in (("toml", "a = 1"), ("yaml", "a: 1"), ("json", '{"a": 1}')):
         source, diagnostics = read(b"\xef\xbb\xbf" + text.encode(), spelling)  # type: ignore[arg-type]
         assert source is not None
@@ -228,23 +228,27 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         ("yaml", "a: 010", "x.yaml:1:4: 010 is a different number in other YAML versions"),
         ("yaml", "a: .nan", "x.yaml:1:4: .nan is not a storable number."),
         ("yaml", "a: 1e999", "is too large"),
-        ("yaml", 'é: 1\na: "\x07"', "x.yaml:2:5: cannot be read as YAML: contains a character that YAML does not allow"),
+        (
+            "yaml",
+            'é: 1\na: "\x07"',
+            "x.yaml:2:5: cannot be read as YAML: contains a character that YAML does not allow",
+        ),
         ("yaml", "# nothing", "is empty"),
     ],
 )
-def test_a_mistake_is_told_where_it_stands(spelling: Format, text: str, said: str) -> None:
+def test_error_has_its_location(spelling: Format, text: str, said: str) -> None:
     _, diagnostics = read(text, spelling)
     assert [said in diagnostic for diagnostic in diagnostics] == [True], diagnostics
 
 
-def test_without_its_library_yaml_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_yaml_without_pyyaml_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "yaml", None)
     source, [diagnostic] = read("a: 1", "yaml")
     assert source is None
     assert "pip install 'tickbird[yaml]'" in diagnostic
 
 
-def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
+def test_folder_files_are_read_in_order(tmp_path: Path) -> None:
     for name in ("b.toml", "a/c.json", "a/.hidden.toml", ".git/x.toml", "notes.md", "z.YML"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}" if name.endswith("json") else "a: 1" if name == "z.YML" else "a = 1")
@@ -259,7 +263,7 @@ def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
     assert not diagnostics
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.md").write_text("x")
     diagnostics: list[Diagnostic] = []
@@ -274,7 +278,7 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     assert [str(each) for each in diagnostics] == ["'': is not a file name. Write . for the current folder."]
 
 
-def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "loop.toml").symlink_to(tmp_path / "loop.toml")
     diagnostics: list[Diagnostic] = []
     read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], diagnostics)
@@ -297,6 +301,6 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
     assert said.startswith(f"{tmp_path}/2.toml: all files together are larger than")
 
 
-def test_a_tab_and_remarks_alone_are_called_so() -> None:
+def test_tab_and_comment_only_files_have_their_own_message() -> None:
     assert "2:1: cannot be read as YAML: a tab is not allowed for indentation" in read("a:\n\tb: 1", "yaml")[1][0]
     assert "contains only comments" in read("# nothing\n", "toml")[1][0]

@@ -38,7 +38,7 @@ ODD = """{"schedules": {
 "b": {"any_of": [], "command": {"shell": " "}}}}"""
 
 
-def test_each_mistake_of_a_command_is_told() -> None:
+def test_every_error_of_a_command_is_reported() -> None:
     with pytest.raises(DocumentError) as caught:
         read_bytes(ODD.replace("COMMAND", json.dumps(COMMAND, indent=1)).encode(), "x.json", "json")
     told = [str(diagnostic) for diagnostic in caught.value.diagnostics]

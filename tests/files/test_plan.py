@@ -65,7 +65,7 @@ def only(found: FilePlan) -> ScheduleChange:
     return change
 
 
-def test_what_is_new_is_created_and_its_ticks_appear() -> None:
+def test_new_schedule_is_created_with_its_ticks() -> None:
     change = only(plan(said(a={"cron": "0 3 * * *"})))
     assert (change.kind, type(change.command)) == ("create", Create)
     assert isinstance(change.command, Create)
@@ -74,12 +74,12 @@ def test_what_is_new_is_created_and_its_ticks_appear() -> None:
     assert change.ticks == TickChanges(0, 7, appear=7, appearing=ticks)
 
 
-def test_what_is_the_same_is_left_alone() -> None:
+def test_unchanged_schedule_is_not_changed() -> None:
     found = plan(said(a={"cron": "0 3 * * *"}), stored("a", daily()))
     assert (found.is_empty, found.same, found.commands) == (True, 1, [])
 
 
-def test_a_changed_hour_moves_the_ticks_of_each_day() -> None:
+def test_changed_hour_moves_the_daily_ticks() -> None:
     change = only(plan(said(a={"cron": "0 5 * * *", "retries": 2}), stored("a", daily())))
     assert change.command is not None
     assert (change.kind, change.command.revision) == ("change", 1)
@@ -122,7 +122,7 @@ def test_closed_days_have_no_ticks() -> None:
     assert at(2, 3) not in change.ticks.appearing
 
 
-def test_a_pause_is_kept_and_shown_and_nothing_appears_meanwhile() -> None:
+def test_pause_stays_and_no_ticks_appear_during_it() -> None:
     pause = PauseState("ana", "broken", None)
     change = only(plan(said(a={"cron": "0 5 * * *"}), stored("a", daily(), state="paused", pause=pause)))
     assert (change.pause, change.ticks.before, change.ticks.after) == (pause, 0, 0)
@@ -131,7 +131,7 @@ def test_a_pause_is_kept_and_shown_and_nothing_appears_meanwhile() -> None:
     assert (change.ticks.before, change.ticks.after) == (2, 3)
 
 
-def test_what_an_operator_has_set_is_kept_and_shown() -> None:
+def test_operator_override_stays_and_is_shown() -> None:
     raw = {**encode_definition(daily()), "retries": 9}
     known = stored("a", daily(), field_overrides={"retries": 9}, definition_json=raw, definition=daily(retries=9))
     assert plan(said(a={"cron": "0 3 * * *"}), known).is_empty
@@ -143,7 +143,7 @@ def test_what_an_operator_has_set_is_kept_and_shown() -> None:
     assert (change.fields, change.kept_overrides) == ((), (KeptOverride("retries", 9, 1),))
 
 
-def test_an_override_that_does_not_fit_is_told() -> None:
+def test_invalid_override_is_reported() -> None:
     known = stored(
         "a",
         daily(),
@@ -162,7 +162,7 @@ def test_an_edit_by_plain_sql_is_seen() -> None:
     assert [(field.name, field.before, field.after) for field in change.fields] == [("priority", 3, None)]
 
 
-def test_an_unreadable_row_is_written_anew() -> None:
+def test_unreadable_row_is_overwritten() -> None:
     known = stored("a", daily(), definition=None, state="parked", error="bad cron", definition_json={"v": 1})
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
     assert (change.kind, change.notes) == ("change", ("it was parked (bad cron), and resumes",))
@@ -179,7 +179,7 @@ def test_another_owner_is_a_conflict_that_names_it() -> None:
     assert "or write it in a file with app 'shop' (--adopt takes over only schedules that a person created)" in first
 
 
-def test_what_a_person_made_can_be_adopted() -> None:
+def test_schedule_of_a_person_can_be_adopted() -> None:
     found = plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app=None), adopt=True)
     change = only(found)
     assert isinstance(change.command, SyncFromCode)
@@ -188,7 +188,7 @@ def test_what_a_person_made_can_be_adopted() -> None:
     assert plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app="shop"), adopt=True).conflicts
 
 
-def test_what_is_gone_is_left_unless_pruned() -> None:
+def test_removed_schedule_stays_without_prune() -> None:
     known = (stored("a", daily()), stored("b", daily(), app="shop"), stored("c", daily(), app=None))
     document = said()
     found = plan(document, *known)
@@ -198,13 +198,13 @@ def test_what_is_gone_is_left_unless_pruned() -> None:
     assert (change.ticks.vanish, change.ticks.after) == (7, 0)
 
 
-def test_a_deleted_one_is_created_again_and_not_pruned() -> None:
+def test_deleted_schedule_is_created_again_and_not_pruned() -> None:
     gone = stored("a", daily(), state="deleted")
     assert only(plan(said(a={"cron": "0 3 * * *"}), gone)).kind == "create"
     assert plan(said(), gone, prune=True).is_empty
 
 
-def test_a_pause_for_removed_code_ends_where_files_have_it() -> None:
+def test_pause_for_removed_code_ends_if_a_file_declares_it() -> None:
     pause = PauseState(SYNC_ACTOR, REMOVED_FROM_CODE)
     known = stored("a", daily(), state="paused", pause=pause)
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
@@ -215,7 +215,7 @@ def test_a_pause_for_removed_code_ends_where_files_have_it() -> None:
     assert [command.revision for _, command in found.commands] == [1, 2]
 
 
-def test_late_ticks_are_told_with_what_becomes_of_them() -> None:
+def test_late_ticks_are_reported_with_their_catch_up_policy() -> None:
     cursor = Cursor(planned_until=to_seconds(at(1, 0)) - 3 * 86_400, next_run_at=SECONDS - 86_400)
     change = only(plan(said(a={"cron": "0 4 * * *"}), stored("a", daily(catch_up="all"), cursor=cursor)))
     assert change.late == Late(3, "all")
@@ -234,7 +234,7 @@ def test_dependencies_come_in_an_order_in_which_they_can_be_written() -> None:
     assert [name for name, _ in plan(said(), *known, prune=True).commands] == ["a", "b"]
 
 
-def test_dependencies_that_cannot_be_are_told() -> None:
+def test_invalid_dependencies_are_reported() -> None:
     def after(name: str) -> dict[str, Any]:
         return {"cron": "0 3 * * *", "depends_on": [{"after": name, "within": "1d"}]}
 
@@ -249,7 +249,7 @@ def test_dependencies_that_cannot_be_are_told() -> None:
     assert not plan(said(a=after("old")), stored("old", daily())).diagnostics
 
 
-def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
+def test_changed_calendar_refreshes_the_schedules_that_use_it() -> None:
     document = replace(said(), calendars={"fest": {"dates": ["2026-06-03"]}})
     closed = Calendar(dates=frozenset([at(3, 0).date()]))
     naming = stored("other", daily(), app="shop").schedule
@@ -284,7 +284,7 @@ def test_limits_and_rates_are_compared() -> None:
     assert plan(document, limits=dict(document.limits), queues=dict(document.queues)).is_empty
 
 
-def test_many_ticks_in_one_minute_are_told() -> None:
+def test_busy_minute_is_reported() -> None:
     many = {f"s{number}": {"cron": "0 3 * * *"} for number in range(12)}
     [crowd] = plan(said(**many)).crowds
     assert (crowd.at, crowd.schedules, crowd.names[0]) == (at(1, 3), 12, "s0")
@@ -296,7 +296,7 @@ def test_many_ticks_in_one_minute_are_told() -> None:
     assert plan(said(**many, more={"cron": "0 3 * * *"}), *known).crowds[0].schedules == 13
 
 
-def test_one_that_is_over_is_told() -> None:
+def test_schedule_without_future_ticks_is_reported() -> None:
     change = only(plan(said(a={"at": "2026-01-01T00:00:00Z"})))
     assert change.notes == ("it has no future tick: its last tick is recorded as missed, and the schedule ends",)
 
@@ -315,7 +315,7 @@ def test_one_that_is_over_is_told() -> None:
         ("1", 1, False),
     ],
 )
-def test_values_are_alike_where_every_store_takes_them_for_the_same(one: Any, other: Any, same: bool) -> None:
+def test_alike_ignores_number_types_of_stores(one: Any, other: Any, same: bool) -> None:
     assert alike(one, other) is alike(other, one) is same
 
 
@@ -334,7 +334,7 @@ def test_a_cut_over_names_the_tick_from_which_on_it_really_runs() -> None:
     assert (back.ticks.vanish, back.ticks.after) == (7, 0)
 
 
-def test_who_depends_on_a_shadow_is_told_before_it_is_applied() -> None:
+def test_dependency_on_a_shadow_is_noted() -> None:
     needs = {"cron": "0 4 * * *", "depends_on": [{"after": "load", "within": "2h"}]}
     found = plan(said(load={"cron": "0 3 * * *", "shadow": True}, report=needs))
     assert [change.notes for change in found.schedules] == [

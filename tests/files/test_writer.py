@@ -109,7 +109,7 @@ DOCUMENTS = st.builds(
 @pytest.mark.parametrize("spelling", FORMATS)
 @settings(deadline=None)
 @given(document=DOCUMENTS)
-def test_what_is_written_is_read_back(spelling: Format, document: Document) -> None:
+def test_written_document_is_read_back(spelling: Format, document: Document) -> None:
     found = again(document, spelling)
     assert found == document
     for name, definition in document.schedules.items():

@@ -135,7 +135,7 @@ class Says:
         SPOOFED.replace("-99999999999", "").replace('"fires": []', '"fires": ["x"]'),
     ],
 )
-def test_a_process_that_a_pickle_has_taken_over_tells_nothing_that_is_believed(tmp_path: Path, answer: str) -> None:
+def test_output_of_a_malicious_pickle_is_not_trusted(tmp_path: Path, answer: str) -> None:
     code = f"import os; os.write(1, {answer!r}.encode()); os._exit(0)"
     url = store(tmp_path / "jobs.db", pickle.dumps(Says(code)))
     try:

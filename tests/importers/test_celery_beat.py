@@ -48,7 +48,7 @@ def test_a_settings_file_ticks_on_the_same_instants(origins: Origins, zone: str)
     check(made, origins.ask("celery", text=text))
 
 
-def test_what_differs_is_named_with_its_times() -> None:
+def test_dst_differences_are_listed_with_times() -> None:
     made = made_of(read_settings(SETTINGS.format(zone="America/New_York"), "settings.py"))
     words = [each.description("Celery") for each in made.differences["gap"]]
     assert words == [
@@ -93,7 +93,7 @@ def setup(sender, **kwargs):
 """
 
 
-def test_what_cannot_be_carried_over_says_why() -> None:
+def test_not_imported_entries_have_a_reason() -> None:
     made = made_of(read_settings(LEFT, "celery.py"))
     assert list(made.document.schedules) == ["fine"]
     assert made.document.schedules["fine"].trigger.tz == "Europe/Rome"
@@ -134,7 +134,7 @@ beat_schedule["loop"] = {"task": "t", "schedule": LOOP}
 """
 
 
-def test_settings_are_found_however_they_are_written() -> None:
+def test_settings_are_read_in_all_forms() -> None:
     made = made_of(read_settings(WAYS, "settings.py"))
     found = made.document.schedules
     assert list(found) == ["twice", "more", "merged", "item", "updated"]
@@ -195,7 +195,7 @@ print("noise")
 """
 
 
-def test_what_a_trusted_file_computes_is_carried_over(origins: Origins, tmp_path: Path) -> None:
+def test_trusted_file_computed_values_are_imported(origins: Origins, tmp_path: Path) -> None:
     file = tmp_path / "computed.py"
     file.write_text(COMPUTED)
     made = made_of(execute_settings(str(file), "computed.py", python=str(origins.python)))
@@ -221,7 +221,7 @@ beat_schedule = {
 """
 
 
-def test_what_would_take_all_memory_is_left_out() -> None:
+def test_huge_values_are_not_imported() -> None:
     text = MONSTERS.replace("NINES", "9" * 4_000).replace("DEEP", "[" * 90 + "]" * 90)
     made = made_of(read_settings(text, "monsters.py"))
     assert not made.document.schedules
@@ -230,7 +230,7 @@ def test_what_would_take_all_memory_is_left_out() -> None:
         read_settings(f"a = {'-' * 200_000}1", "deep.py")
 
 
-def test_a_zone_that_there_is_not_is_told() -> None:
+def test_unknown_zone_is_reported() -> None:
     made = made_of(
         read_settings('timezone = "No/Where"\nbeat_schedule = {"a": {"task": "t", "schedule": crontab()}}', "s.py")
     )

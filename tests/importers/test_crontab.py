@@ -84,7 +84,7 @@ def test_forty_lines_move_over() -> None:
     check(made, {name: daemon(line, "America/New_York") for name, line in lines.items()})
 
 
-def test_commands_mean_what_they_meant() -> None:
+def test_commands_have_the_same_effect_as_in_cron() -> None:
     schedules = made_of(read_crontab(CRONTAB, "crontab")).document.schedules
 
     def command(name: str) -> dict[str, Any]:
@@ -137,12 +137,12 @@ def test_a_persons_has_none() -> None:
 @pytest.mark.parametrize(
     "text", ["", "\n# nothing\n", "FOO=bar\n", "\x00\n", "* * * * * \n", "a b c d e f", "%%%", "0 1 * * * \0 /x"]
 )
-def test_odd_texts_make_no_schedules(text: str) -> None:
+def test_invalid_lines_are_not_imported(text: str) -> None:
     made = made_of(read_crontab(text, "crontab"))
     assert not made.document.schedules
 
 
-def test_twenty_mistakes_are_told_one_by_one() -> None:
+def test_every_invalid_line_is_reported() -> None:
     text = "".join(f"{60 + number} * * * * /bin/true\n" for number in range(20))
     made = made_of(read_crontab(f"{text}0 3 * * * /bin/good\n", "crontab"))
     assert list(made.document.schedules) == ["good"]
@@ -187,7 +187,7 @@ def test_lines_end_and_settings_hold_as_in_cron() -> None:
     assert "TZ only applies to the command" in notes["home"]
 
 
-def test_a_line_that_is_no_text_is_left_out_alone() -> None:
+def test_only_the_undecodable_line_is_not_imported() -> None:
     text = b"# caf\xe9\nNAME=caf\xe9\n0 1 * * * /bin/caf\xe9\n0 2 * * * /bin/true".decode(errors="surrogateescape")
     made = made_of(read_crontab(text, "crontab"))
     assert list(made.document.schedules) == ["true"]
@@ -206,6 +206,6 @@ def test_a_program_that_is_called_like_a_user_is_a_program() -> None:
     assert any("--personal" in note for note in told)
 
 
-def test_what_is_left_out_is_told_in_short_however_long_it_is() -> None:
+def test_long_not_imported_line_is_shortened() -> None:
     made = made_of(read_crontab(f"0 1 * * * /bin/x {'a' * 200_000}\n", "crontab"))
     assert len(str(made.not_imported[0])) < 500

@@ -99,7 +99,7 @@ def test_the_oracle_is_the_daemon() -> None:
         assert daemon_ticks(expression, tz) == Daemon(expression, tz).run(AFTER + 1, UNTIL + 1, offsets)
 
 
-def test_what_is_left_out_says_why_in_the_file() -> None:
+def test_not_imported_lines_have_a_reason_in_the_file() -> None:
     text = text_of(made_of(read_crontab(MACHINE, "/etc/crontab", tz="Europe/Rome")), "toml")
     head = text.partition("app =")[0]
     for words in (

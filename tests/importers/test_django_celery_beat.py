@@ -136,7 +136,7 @@ def test_rows_of_postgresql_are_only_read_too(postgres_url: str) -> None:
         ("sqlite:///{path}", StoreError, "the database could not be read: no such table"),
     ],
 )
-def test_what_is_no_such_database_is_refused(tmp_path: Path, url: str, error: type[Exception], words: str) -> None:
+def test_database_without_the_tables_is_refused(tmp_path: Path, url: str, error: type[Exception], words: str) -> None:
     path = tmp_path / "empty.db"
     path.touch()
     with pytest.raises(error, match=words):

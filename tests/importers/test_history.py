@@ -82,7 +82,7 @@ def test_every_form_of_a_line_of_cron(line: str) -> None:
     assert (heard.bad_count, heard.other_count) == (0, 0)
 
 
-def test_lines_are_known_by_their_command_and_its_user() -> None:
+def test_log_lines_are_matched_by_command_and_user() -> None:
     printed = r'cd /srv && echo "Gr\303\274\303\237e^Ian %" | mail ops'
     heard = log(
         f"Mar 10 03:00:01 host CRON[1]: (ada) CMD ({printed})",
@@ -98,7 +98,7 @@ def test_lines_are_known_by_their_command_and_its_user() -> None:
     assert times(log(line, said=["old --name=x=backup"])) == ["2026-03-10T03:00:01.000"]
 
 
-def test_years_are_those_that_bring_the_last_line_to_now() -> None:
+def test_missing_years_are_inferred_from_now() -> None:
     heard = log(f"Dec 31 23:59:59 h CRON[1]: {RAN}", "Jan  1 00:00:01 h x: y", f"Mar 10 03:00:01 h CRON[1]: {RAN}")
     assert times(heard) == ["2025-12-31T23:59:59.000", "2026-03-10T03:00:01.000"]
     # What would still be to come was last year.
@@ -117,13 +117,13 @@ def test_years_are_those_that_bring_the_last_line_to_now() -> None:
     )
 
 
-def test_a_time_that_comes_twice_is_told_by_the_lines_before() -> None:
+def test_repeated_local_time_is_resolved_by_the_previous_line() -> None:
     lines = [f"Oct 25 {time} h CRON[1]: {RAN}" for time in ("01:30:00", "02:30:00", "02:45:00", "02:30:00", "03:30:00")]
     found = times(log(*lines, tz="Europe/Rome", now=datetime(2026, 10, 26, tzinfo=UTC)))
     assert [each[11:16] for each in found] == ["23:30", "00:30", "00:45", "01:30", "02:30"]
 
 
-def test_what_is_no_line_is_counted_and_told() -> None:
+def test_invalid_lines_are_counted_and_reported() -> None:
     heard = log(
         "-- Journal begins at Mon --",
         "",
@@ -270,12 +270,12 @@ def test_files_are_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("wrong", ["", None, True, "x", "inf", "1e300"])
-def test_what_is_no_time_is_refused(wrong: object) -> None:
+def test_invalid_time_is_refused(wrong: object) -> None:
     with pytest.raises(ValueError, match="time"):
         read_time(wrong, "UTC")
 
 
-def test_what_stands_for_a_name_is_old_and_new() -> None:
+def test_parse_map_reads_old_and_new_names() -> None:
     assert parse_map(["a=b", "c = d = e"]) == {"a": "b", "c = d": "e"}
     for wrong in ("a", "=b", "a="):
         with pytest.raises(InvalidError, match="OLD=NEW"):

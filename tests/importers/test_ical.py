@@ -181,7 +181,7 @@ def test_cancelled_events_duplicates_and_other_components() -> None:
         ("BEGIN:VCALENDAR\nEND:VEVENT\n", "END:VEVENT has no BEGIN"),
     ],
 )
-def test_what_is_no_calendar_is_refused(text: str, reason: str) -> None:
+def test_invalid_calendar_is_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidError, match=reason):
         read_calendar(text, "c.ics")
 

@@ -135,7 +135,7 @@ def test_policies_and_programs_come_along() -> None:
     assert "PASSWORD came from secretKeyRef backup" in notes
 
 
-def test_what_does_not_run_there_is_a_remark() -> None:
+def test_suspended_cronjob_becomes_a_comment() -> None:
     made = made_of(read_cronjobs(TEXT, "cronjobs.yaml"))
     assert {each.name: each.off for each in made.off} == {
         "asleep": "it is suspended",
@@ -146,7 +146,7 @@ def test_what_does_not_run_there_is_a_remark() -> None:
     assert "Deployment shop: it is not a CronJob" in told
 
 
-def test_documents_one_after_the_other_and_json_are_read() -> None:
+def test_multiple_documents_and_json_are_read() -> None:
     one = "kind: CronJob\nmetadata: {name: a}\nspec: {schedule: '0 0 * * *', jobTemplate: " + JOB + "}\n"
     made = made_of(read_cronjobs(f"# first\n---\n{one}---\n{one.replace('name: a', 'name: b')}", "two.yaml"))
     assert list(made.document.schedules) == ["a", "b"]
@@ -157,7 +157,7 @@ def test_documents_one_after_the_other_and_json_are_read() -> None:
 
 
 @pytest.mark.parametrize("odd", [5, "x", {"a": 1}, [5], [[]], None])
-def test_what_stands_where_it_should_not_is_never_a_crash(odd: Any) -> None:
+def test_unexpected_types_never_crash(odd: Any) -> None:
     def job(**container: Any) -> dict[str, Any]:
         pod = {"containers": [{"image": "i", "command": ["/bin/true"], **container}]}
         return {"spec": {"template": {"spec": pod}}}

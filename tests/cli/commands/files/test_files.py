@@ -88,7 +88,7 @@ def test_an_operator_is_heeded_and_named(ops: Cli) -> None:
     assert ops.ok("show", "nightly", "--json").json["definition"]["retries"] == 1
 
 
-def test_what_no_file_has_is_left_or_pruned(ops: Cli) -> None:
+def test_apply_schedule_in_no_file_stays_or_is_pruned(ops: Cli) -> None:
     ops.ok("apply", "-f", "ops.toml")
     ops.create("mine")
     (ops.folder / "ops.toml").write_text('app = "ops"\n')
@@ -119,7 +119,7 @@ def test_an_export_can_be_applied_and_changes_nothing(ops: Cli, ending: str) -> 
     assert again["schedules"] == mine["schedules"]
 
 
-def test_several_owners_are_told_apart(ops: Cli) -> None:
+def test_apply_distinguishes_owners(ops: Cli) -> None:
     ops.ok("apply", "-f", "ops.toml")
     ops.create("mine")
     assert "have several owners: a person, ops" in ops.refused(2, "export")
@@ -143,7 +143,7 @@ def test_several_owners_are_told_apart(ops: Cli) -> None:
     assert "it was created by a person, and now belongs to app ops" in said.out
 
 
-def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:
+def test_apply_prints_each_diagnostic_on_its_own_line(ops: Cli) -> None:
     (ops.folder / "bad.toml").write_text(TWENTY)
     (ops.folder / "worse.json").write_text("{")
     for verb in ("apply", "diff"):
@@ -156,7 +156,7 @@ def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:
     assert ops.ok("ls", "--json").json["schedules"] == []
 
 
-def test_a_payload_that_its_task_cannot_take_is_told_where_it_stands(ops: Cli) -> None:
+def test_apply_invalid_payload_is_reported_with_location(ops: Cli) -> None:
     edit(ops, "limit = 5", 'limit = "five"')
     said = ops("apply", "-f", "ops.toml")
     assert said.code == 2
@@ -173,7 +173,7 @@ def test_a_payload_that_its_task_cannot_take_is_told_where_it_stands(ops: Cli) -
         (("-",), 2, "the format of stdin is unknown"),
     ],
 )
-def test_files_that_cannot_be_read_are_told(ops: Cli, files: tuple[str, ...], code: int, said: str) -> None:
+def test_apply_unreadable_file_is_reported(ops: Cli, files: tuple[str, ...], code: int, said: str) -> None:
     (ops.folder / "empty").mkdir()
     given = [word for file in files for word in ("-f", file)]
     for verb in ("apply", "diff"):
@@ -182,7 +182,7 @@ def test_files_that_cannot_be_read_are_told(ops: Cli, files: tuple[str, ...], co
         assert said in answer.err
 
 
-def test_trouble_with_the_store_is_no_difference(ops: Cli) -> None:
+def test_diff_store_error_exits_with_2(ops: Cli) -> None:
     assert ops("diff", "-f", "ops.toml", "--url", "sqlite:///nowhere/x.db").code == 2
     assert ops("apply", "-f", "ops.toml", "--url", "sqlite:///nowhere/x.db").code == 5
 
@@ -206,11 +206,11 @@ def test_the_schema_is_printed(bare: Cli) -> None:
     Draft202012Validator.check_schema(bare.ok("schema").json)
 
 
-def test_a_file_that_cannot_be_written_is_told(ops: Cli) -> None:
+def test_export_unwritable_file_is_reported(ops: Cli) -> None:
     assert "cannot be written" in ops.refused(1, "export", "-o", str(Path("nowhere", "x.toml")))
 
 
-def test_whatever_a_payload_holds_there_is_nothing_to_do_afterwards(ops: Cli) -> None:
+def test_apply_any_payload_again_changes_nothing(ops: Cli) -> None:
     payload: dict[str, Any] = {
         "big": 1e23,
         "large": 10**20,

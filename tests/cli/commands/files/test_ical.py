@@ -22,7 +22,7 @@ def daily(cli: Cli) -> Cli:
     return cli
 
 
-def test_a_calendar_of_what_is_to_come(daily: Cli) -> None:
+def test_export_ical_contains_future_ticks(daily: Cli) -> None:
     assert daily.ok("export", "--ical", "all.ics").out == "28 events written to all.ics.\n"
     octets = (daily.folder / "all.ics").read_bytes()
     assert [part.values["SUMMARY"] for part in read_ical(octets).parts] == ["digest", "etl"] * 14
@@ -42,7 +42,7 @@ def test_a_calendar_of_what_is_to_come(daily: Cli) -> None:
     assert (daily.folder / "one.ics").read_bytes() == (daily.folder / "few.ics").read_bytes()
 
 
-def test_what_is_left_out_is_said(daily: Cli) -> None:
+def test_export_ical_reports_omitted_ticks(daily: Cli) -> None:
     said = daily("export", "--ical", "few.ics", "--limit", "3", "--contains", "e")
     assert (said.code, said.out) == (0, "3 events written to few.ics.\n")
     assert said.err == "tickbird: There are more than these 3 events. Request fewer days or fewer schedules.\n"

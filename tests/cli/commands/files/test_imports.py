@@ -108,12 +108,12 @@ def test_pickles_are_not_opened_unless_they_are_trusted(bare: Cli) -> None:
         (("crontab", "broken", "-o", "no/such/folder"), "cannot be written"),
     ],
 )
-def test_what_cannot_be_read_is_refused(bare: Cli, args: tuple[str, ...], words: str) -> None:
+def test_import_unreadable_input_is_refused(bare: Cli, args: tuple[str, ...], words: str) -> None:
     (bare.folder / "broken").write_text("a: [\n")
     assert words in bare.refused(2, "import", *args)
 
 
-def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
+def test_import_as_shadows_runs_nothing(cli: Cli) -> None:
     assert cli("import", "crontab", "-", "--shadow", "-o", "moved.toml", stdin=CRONTAB).code == 0
     text = (cli.folder / "moved.toml").read_text()
     assert "shadow = true" in text
@@ -134,7 +134,7 @@ def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
     assert (wrong.code, "neither true nor false" in wrong.err) == (2, True)
 
 
-def test_what_a_crontab_did_a_worker_does(folder: Path, migrated_file: Path) -> None:
+def test_imported_crontab_runs_in_a_worker(folder: Path, migrated_file: Path) -> None:
     shutil.copy(migrated_file, folder / "birds.db")
     cli = Cli(f"sqlite:///{folder}/birds.db", folder)
     # A line of its own form each: words, standard input behind %, and a shell with a variable and a %.

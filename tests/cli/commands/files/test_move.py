@@ -67,7 +67,7 @@ def shown(cli: Cli) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("ending", ["toml", "json"])
-def test_a_moved_store_is_the_one_that_was_left(billing: Cli, new: Cli, ending: str) -> None:
+def test_moved_store_equals_the_original(billing: Cli, new: Cli, ending: str) -> None:
     billing.ok("export", "--all", "-o", f"all.{ending}")
     assert billing.ok("diff", "-f", f"all.{ending}").out.startswith("Nothing to do: 4 schedules")
     applied(new, "-f", f"all.{ending}", "--actor", "carl")
@@ -82,7 +82,7 @@ def test_a_moved_store_is_the_one_that_was_left(billing: Cli, new: Cli, ending: 
     assert new.ok("show", "daily", "--json").json["definition"]["retries"] == 2
 
 
-def test_a_worker_that_was_first_keeps_its_definitions_and_gets_what_operators_did(billing: Cli, new: Cli) -> None:
+def test_apply_after_a_worker_keeps_its_definitions_and_restores_operator_state(billing: Cli, new: Cli) -> None:
     billing.ok("export", "--all", "-o", "all.toml")
     new.write("newer", APP.replace("hours=1", "hours=3"))
     sync(new, "newer:bird")
@@ -105,7 +105,7 @@ def test_a_schedule_of_another_owner_is_a_conflict(billing: Cli, new: Cli) -> No
     assert list(shown(new)) == ["hourly"]
 
 
-def test_sync_takes_over_what_files_and_people_made_if_asked(cli: Cli) -> None:
+def test_sync_with_adopt_takes_over_schedules_of_files_and_persons(cli: Cli) -> None:
     cli.write("billing", APP)
     Path("all.toml").write_text('[schedules.hourly]\nevery = "3h"\ntask = "hourly"\n')
     applied(cli, "-f", "all.toml")
@@ -119,7 +119,7 @@ def test_sync_takes_over_what_files_and_people_made_if_asked(cli: Cli) -> None:
     assert "Rename one of them, or delete the stored one." in cli.refused(4, "sync", "other:bird", "--adopt")
 
 
-def test_a_second_apply_does_not_undo_what_operators_did_since(billing: Cli, new: Cli) -> None:
+def test_second_apply_keeps_later_operator_changes(billing: Cli, new: Cli) -> None:
     billing.ok("export", "--all", "-o", "all.toml")
     said = applied(new, "-f", "all.toml")
     assert "    paused by ada" in said

@@ -60,7 +60,7 @@ def test_a_log_of_cron_that_agrees(cli: Cli) -> None:
     assert (one["ticks"], one["matched"], one["apart"]) == (6, 6, {"earliest": 1.0, "mean": 1.0, "latest": 1.0})
 
 
-def test_what_is_missing_and_what_is_extra_is_named(cli: Cli) -> None:
+def test_shadow_report_names_missing_and_extra_firings(cli: Cli) -> None:
     shadows(cli, "backup")
     extra = TICKS[2] + timedelta(minutes=30)
     (cli.folder / "syslog").write_text(
@@ -176,7 +176,7 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-def test_what_is_wrong_is_said_and_ends_with_2(cli: Cli) -> None:
+def test_shadow_report_errors_exit_with_2(cli: Cli) -> None:
     shadows(cli, "digest")
     shadows(cli, "real", shadow=False)
     (cli.folder / "empty").write_text("")
@@ -185,7 +185,7 @@ def test_what_is_wrong_is_said_and_ends_with_2(cli: Cli) -> None:
         assert told in cli.refused(2, "shadow", "report", *args)
 
 
-def test_nothing_to_compare_is_no_agreement(cli: Cli) -> None:
+def test_shadow_report_without_data_exits_with_1(cli: Cli) -> None:
     shadows(cli, "backup")
     said = cli("shadow", "report", "--log", "-", stdin=lines(TICKS[-1] + timedelta(minutes=20)))
     assert said.code == 1

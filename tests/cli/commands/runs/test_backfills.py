@@ -78,7 +78,7 @@ def test_ticks_whose_run_may_have_been_pruned_do_not_run_again(report: Cli) -> N
     assert again.out == f"Nothing to run: 0 ticks of the range already have a run.\n{left_out}"
 
 
-def test_a_dry_run_tells_what_would_run(report: Cli) -> None:
+def test_backfill_dry_run_lists_ticks(report: Cli) -> None:
     out = report.ok("backfill", "report", *RANGE, "--dry-run").out
     assert out.startswith("10 runs of report would be created; 0 ticks of the range already have a run.")
     assert "2020-01-01 00:00:00 UTC" in out
@@ -95,7 +95,7 @@ def test_a_long_dry_run_is_cut_short(report: Cli) -> None:
     assert "The range ends at" in out
 
 
-def test_start_look_and_cancel(report: Cli) -> None:
+def test_backfill_start_show_and_cancel(report: Cli) -> None:
     said = report.ok("backfill", "report", *RANGE, "--yes", "--detach", "--note", "new column", "--order", "newest")
     assert said.out.startswith("Backfill 1 of report: 10 runs.\nBackfill 1 of report: 9 waiting, 1 queued.\n")
     assert "`tickbird backfill --cancel 1`" in said.out
@@ -112,7 +112,7 @@ def test_start_look_and_cancel(report: Cli) -> None:
     assert "has no run left to cancel" in report.refused(4, "backfill", "--cancel", "1")
 
 
-def test_what_has_a_run_is_left_out(report: Cli) -> None:
+def test_backfill_excludes_ticks_with_a_run(report: Cli) -> None:
     report.ok("backfill", "report", *RANGE, "--yes", "--detach")
     again = report.ok("backfill", "report", *RANGE, "--yes")
     assert again.out == "Nothing to run: 10 ticks of the range already have a run.\n"
@@ -144,7 +144,7 @@ def test_ctrl_c_leaves_the_runs_alone(report: Cli) -> None:
     assert (counts["waiting"], counts["queued"]) == (9, 1)
 
 
-def test_nobody_serves_it(cli: Cli) -> None:
+def test_backfill_without_worker_warns(cli: Cli) -> None:
     cli.create("report", trigger=every(days=1))
     said = cli("backfill", "report", *RANGE, "--yes", "--detach", "--json")
     assert said.err == "tickbird: no live worker executes runs: the runs stay queued until one does.\n"
@@ -175,7 +175,7 @@ def test_nobody_serves_it(cli: Cli) -> None:
         (3, ["--cancel", "99"], "there is no backfill 99. `tickbird backfills` lists the backfills."),
     ],
 )
-def test_what_cannot_be_asked_for(report: Cli, code: int, args: list[str], sentence: str) -> None:
+def test_backfill_invalid_arguments_are_refused(report: Cli, code: int, args: list[str], sentence: str) -> None:
     assert sentence in report.refused(code, "backfill", *args)
 
 
@@ -205,7 +205,7 @@ def test_held_release_and_drop(bill: Cli) -> None:
     assert [(each.actor, each.action) for each in audit] == [("ana", "release_held"), ("ana", "drop_held")]
 
 
-def test_released_runs_say_who_released_them(bill: Cli) -> None:
+def test_why_shows_who_released_a_run(bill: Cli) -> None:
     [_, second, *_] = bill.ok("held", "bill", "--json").json["runs"]
     bill.ok("release", "bill")
     run_next(bill, 2)

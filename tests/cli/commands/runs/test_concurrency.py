@@ -31,7 +31,7 @@ def test_limits_are_listed_set_and_removed(cli: Cli) -> None:
     assert cli.ok("limit", "rm", "warehouse", "--json").json["is_explicit"] is False
 
 
-def test_what_is_no_limit_is_refused(cli: Cli) -> None:
+def test_limit_invalid_value_is_refused(cli: Cli) -> None:
     assert cli.refused(3, "limit", "rm", "warehouse") == (
         "there is no limit for 'warehouse'. `tickbird limits` lists the limits."
     )

@@ -39,7 +39,7 @@ def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
     assert cli("queue", "mail", "--rate", "none").out == "mail: no rate limit; 1 queued, 2 running.\n"
 
 
-def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:
+def test_queue_without_worker_warns(cli: Cli) -> None:
     async def live(_: Client, store: Store) -> None:
         await store.workers.heartbeat(WORKER, 600)
 
@@ -49,7 +49,7 @@ def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:
     assert cli("queue", "default", "--rate", "1/s").err == ""
 
 
-def test_what_is_no_rate_is_refused(cli: Cli) -> None:
+def test_queue_invalid_rate_is_refused(cli: Cli) -> None:
     for wrong, why in (
         ("0/min", "would start no runs"),
         ("abc", "is not a rate"),
@@ -61,7 +61,7 @@ def test_what_is_no_rate_is_refused(cli: Cli) -> None:
     )
 
 
-def test_a_run_says_that_it_waits_for_its_queue(cli: Cli) -> None:
+def test_runs_shows_wait_for_rate_limit(cli: Cli) -> None:
     cli("queue", "mail", "--rate", "1/h")
     begin(cli, 2)
     listed = cli.ok("runs").out

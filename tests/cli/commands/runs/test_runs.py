@@ -67,7 +67,7 @@ def test_runs_are_filtered_and_counted(shop: Cli, monkeypatch: pytest.MonkeyPatc
     assert ids("--status", "failed") == []
 
 
-def test_one_run_with_its_attempts(shop: Cli) -> None:
+def test_runs_shows_a_run_with_its_attempts(shop: Cli) -> None:
     shop("trigger", "digest", "--payload", '{"limit": 7}')
     execute(shop, status="queued", error="TimeoutError: slow", failure_kind="timeout", failures=1)
     run = execute(shop, status="failed", error="Traceback:\n  x\nValueError: bad", failure_kind="raised", failures=1)
@@ -81,7 +81,7 @@ def test_one_run_with_its_attempts(shop: Cli) -> None:
     assert document["attempts"][0]["error"] == "TimeoutError: slow"
 
 
-def test_what_is_stored_cannot_drive_a_terminal(shop: Cli) -> None:
+def test_runs_escapes_terminal_control_characters(shop: Cli) -> None:
     shop("trigger", "digest")
     run = execute(shop, status="failed", error="\x1b]0;owned\x07\x1b[2Jgone \u202e", failure_kind="raised")
     for said in (shop.ok("runs"), shop.ok("runs", str(run)), shop.ok("show", "digest")):

@@ -21,7 +21,7 @@ def lines(text: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
-def test_what_happened_since(shop: Cli) -> None:
+def test_tail_since_prints_past_activity(shop: Cli) -> None:
     shop("trigger", "digest", "--payload", '{"limit": 3}')
     execute(shop, status="succeeded", result=3)
     shop("trigger", "etl")
@@ -53,7 +53,7 @@ def test_skips_and_catch_up_in_a_tail(cli: Cli) -> None:
     assert "hourly  skipped 23 ticks (coalesced, run 1): 2" in skipped
 
 
-def test_a_tail_goes_on_and_tells_everything_once(shop: Cli) -> None:
+def test_tail_follow_prints_each_change_once(shop: Cli) -> None:
     talk = Talk(shop.start("tail", "--since", "-1h", "--json"))
     # Each round is a later look, which would repeat the events of the rounds before it.
     for number in range(1, 5):

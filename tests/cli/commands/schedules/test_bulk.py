@@ -52,11 +52,11 @@ def test_a_count_that_changed_changes_nothing(cli: Cli) -> None:
         (("pause", "--all", "-y", "--note", "x", "--until", "yesterday"), "until"),
     ],
 )
-def test_what_makes_no_sense(cli: Cli, args: tuple[str, ...], words: str) -> None:
+def test_bulk_invalid_arguments_are_refused(cli: Cli, args: tuple[str, ...], words: str) -> None:
     assert words in cli.refused(2, *args)
 
 
-def test_a_person_is_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bulk_change_asks_for_confirmation(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.create("a")
     monkeypatch.setattr("tickbird.cli.commands.schedules.bulk._is_interactive", lambda: True)
     said = cli("trigger", "--all", stdin="n\n")

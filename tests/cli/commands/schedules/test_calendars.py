@@ -7,7 +7,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 
-def test_a_calendar_is_put_shown_and_deleted(cli: Cli) -> None:
+def test_calendar_create_show_and_delete(cli: Cli) -> None:
     assert "Calendar fest is stored" in cli.ok("calendar", "put", "fest", "--date", "12-25", "--weekday", "sun").out
     assert cli.ok("calendar", "ls").out.splitlines()[1].startswith("fest")
     assert "weekends" in cli.ok("calendar", "ls").out
@@ -18,7 +18,7 @@ def test_a_calendar_is_put_shown_and_deleted(cli: Cli) -> None:
     assert cli("calendar", "show", "fest").code == 3
 
 
-def test_a_preview_changes_nothing_and_takes_one_document(cli: Cli) -> None:
+def test_calendar_preview_from_json_changes_nothing(cli: Cli) -> None:
     document = '{"dates": ["2030-12-24/2030-12-26"], "include": ["2030-12-25"]}'
     told = cli.ok("calendar", "preview", "fest", "--file", document, "--json").json
     assert told["closed"] == ["2030-12-24", "2030-12-25", "2030-12-26", "+2030-12-25"]
@@ -38,7 +38,7 @@ def test_a_preview_changes_nothing_and_takes_one_document(cli: Cli) -> None:
         (("rm", "fest"), 3, "there is no calendar 'fest'"),
     ],
 )
-def test_what_cannot_be_is_one_sentence(cli: Cli, args: tuple[str, ...], code: int, said: str) -> None:
+def test_calendar_errors_are_one_sentence(cli: Cli, args: tuple[str, ...], code: int, said: str) -> None:
     answer = cli("calendar", *args)
     assert answer.code == code
     assert said in answer.err

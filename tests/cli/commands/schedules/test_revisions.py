@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.cli.conftest import Cli
 
 
-def test_revisions_are_shown_with_what_they_changed(shop: Cli) -> None:
+def test_revisions_shows_changed_fields(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=5", "tags=mail,eu")
     shop.ok("pause", "digest", "--note", "upgrade")
     lines = shop.ok("revisions", "digest").out.splitlines()
@@ -36,7 +36,7 @@ def test_going_back_to_a_revision(cli: Cli) -> None:
     assert [each["field"] for each in document["changes"]] == ["payload.limit", "retries"]
 
 
-def test_what_is_no_way_back(cli: Cli) -> None:
+def test_roll_back_to_invalid_revision_is_refused(cli: Cli) -> None:
     cli.create("digest")
     assert cli.refused(4, "roll-back", "digest", "--to", "1").startswith("schedule 'digest' already has the definition")
     assert "has no revision 9" in cli.refused(3, "roll-back", "digest", "--to", "9")
@@ -47,7 +47,7 @@ def test_what_is_no_way_back(cli: Cli) -> None:
     cli.refused(3, "revisions", "nothing")
 
 
-def test_over_code_it_says_what_stays(shop: Cli) -> None:
+def test_roll_back_of_code_schedule_shows_overrides(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=5")
     shop.ok("set", "digest", "--unset", "retries")
     said = shop("roll-back", "digest", "--to", "2")

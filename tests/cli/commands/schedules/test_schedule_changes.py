@@ -23,7 +23,7 @@ def shown(cli: Cli, name: str) -> Any:
     return cli.ok("show", name, "--json").json
 
 
-def test_reschedule_moves_the_next_tick_and_tells_what_is_passed_over(shop: Cli) -> None:
+def test_reschedule_moves_the_next_tick_and_shows_skipped_ticks(shop: Cli) -> None:
     out = shop.ok("reschedule", "etl", "2999-07-01 03:00 Europe/Rome", "--note", "load").out
     assert " is due at 2999-07-01 03:00:00 CEST. " in out
     assert out.startswith("etl: the tick of 20")
@@ -46,7 +46,7 @@ def test_reschedule_refuses(shop: Cli) -> None:
     assert shown(shop, "etl")["revision"] == 1
 
 
-def test_skip_one_some_or_all_before_an_instant(cli: Cli) -> None:
+def test_skip_by_count_or_until_an_instant(cli: Cli) -> None:
     cli.create("daily", trigger=cron("0 9 * * *", tz="Europe/Rome"))
     ticks = [each["scheduled_for"] for each in cli.ok("preview", "daily", "--json").json["ticks"]]
     one = cli.ok("skip", "daily", "--json").json
@@ -119,7 +119,7 @@ def test_set_takes_every_kind_of_field(shop: Cli, given: str, field: str, value:
     assert shown(shop, "digest")["definition"][field] == value
 
 
-def test_unset_goes_back_to_the_code_or_the_default(shop: Cli) -> None:
+def test_unset_restores_the_code_value_or_the_default(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=9", "grace=1m")
     document = shop.ok("set", "digest", "--unset", "retries", "--unset", "grace", "--json").json
     assert document["changes"] == [
@@ -129,7 +129,7 @@ def test_unset_goes_back_to_the_code_or_the_default(shop: Cli) -> None:
     assert (document["schedule"]["field_overrides"], document["schedule"]["definition"]["retries"]) == ({}, 3)
 
 
-def test_the_task_is_set_with_a_warning_where_no_worker_knows_it_and_unset(shop: Cli) -> None:
+def test_set_unknown_task_warns_and_unset_restores_it(shop: Cli) -> None:
     shop.live_worker({"digest": {"queue": "default", "schema": {}}})
     said = shop("set", "digest", "task=nope")
     warning = "tickbird: no live worker knows task 'nope': its runs stay queued until one does.\n"
@@ -147,7 +147,7 @@ def test_a_priority_has_a_name(shop: Cli) -> None:
     assert "start runs with a higher priority first" in " ".join(shop.ok("set", "--help").out.lower().split())
 
 
-def test_unset_finds_what_newer_code_declares_under_an_override(shop: Cli) -> None:
+def test_unset_restores_the_value_of_newer_code(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=9")
     text = (shop.folder / "shop.py").read_text()
     shop.write("newer", text.replace("retries=3", "retries=4"))
@@ -157,7 +157,7 @@ def test_unset_finds_what_newer_code_declares_under_an_override(shop: Cli) -> No
     assert shown(shop, "digest")["definition"]["retries"] == 4
 
 
-def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
+def test_unset_of_a_person_schedule_restores_the_default(cli: Cli) -> None:
     cli.create("mine", retries=5, queue="gpu")
     cli.ok("set", "mine", "--unset", "retries", "queue=cpu")
     definition = shown(cli, "mine")["definition"]
@@ -208,20 +208,20 @@ def test_set_refuses(shop: Cli, given: tuple[str, ...], words: str) -> None:
     assert shown(shop, "digest")["revision"] == 1
 
 
-def test_set_only_what_was_seen(shop: Cli) -> None:
+def test_set_with_if_revision_refuses_a_newer_revision(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=1", "--if-revision", "1")
     words = shop.refused(4, "set", "digest", "retries=2", "--if-revision", "1")
     assert words.startswith("schedule 'digest' is at revision 2, not 1: it has changed.")
 
 
-def test_set_of_a_trigger_without_a_zone_of_its_own(cli: Cli) -> None:
+def test_set_trigger_without_zone_keeps_the_zone(cli: Cli) -> None:
     cli.create("both", trigger=any_of(cron("0 9 * * *"), every(hours=5)))
     assert "has no time zone. Set cron=EXPR with tz=ZONE." in cli.refused(2, "set", "both", "tz=Europe/Rome")
     cli.ok("set", "both", "cron=0 9 * * *", "tz=Europe/Rome")
     assert shown(cli, "both")["zone"] == "Europe/Rome"
 
 
-def test_rm_says_what_is_cancelled(shop: Cli) -> None:
+def test_rm_lists_cancelled_runs(shop: Cli) -> None:
     for _ in range(2):
         shop("trigger", "etl")
     said = shop("rm", "etl", "--yes", "--cancel-runs")
@@ -232,7 +232,7 @@ def test_rm_says_what_is_cancelled(shop: Cli) -> None:
     assert "there is no schedule 'etl'" in shop.refused(3, "show", "etl")
 
 
-def test_rm_leaves_runs_alone_unless_asked(cli: Cli) -> None:
+def test_rm_without_cancel_runs_keeps_runs(cli: Cli) -> None:
     cli.create("mine")
     cli("trigger", "mine")
     document = cli.ok("rm", "mine", "-y", "--json").json
@@ -315,7 +315,7 @@ def test_retry_a_run_of_a_schedule_that_was_edited_and_deleted(shop: Cli) -> Non
         }.items()
 
 
-def test_times_are_shown_on_the_clock_that_is_asked_for(shop: Cli) -> None:
+def test_changes_show_times_in_the_given_tz(shop: Cli) -> None:
     shop("trigger", "etl")
     for args in (("ls",), ("show", "etl"), ("preview", "etl"), ("runs",), ("runs", "1"), ("skip", "etl")):
         assert " JST" in shop.ok(*args, "--tz", "Asia/Tokyo").out, args

@@ -12,7 +12,7 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 
-def test_an_empty_store_says_what_to_do(cli: Cli) -> None:
+def test_ls_of_an_empty_store_shows_the_next_step(cli: Cli) -> None:
     assert cli.ok("ls").out.startswith("No schedules yet.")
     assert cli.ok("ls", "--json").json["schedules"] == []
     assert "No schedule matches" in cli.ok("ls", "--tag", "mail").out
@@ -29,7 +29,7 @@ def test_ls_shows_state_last_run_and_next_run(shop: Cli) -> None:
     assert "queue" not in digest
 
 
-def test_a_next_tick_that_will_not_run_is_told_so(shop: Cli) -> None:
+def test_ls_marks_a_next_tick_that_will_be_skipped(shop: Cli) -> None:
     shop.ok("skip", "digest")
     assert "will be skipped (operator)" in shop.ok("show", "digest").out
     digest, etl = shop.ok("ls").out.splitlines()[1:]
@@ -37,7 +37,7 @@ def test_a_next_tick_that_will_not_run_is_told_so(shop: Cli) -> None:
     assert "will be skipped" not in etl
 
 
-def test_ls_in_json_is_one_stable_document(shop: Cli) -> None:
+def test_ls_json_document_is_stable(shop: Cli) -> None:
     shop("trigger", "digest")
     document = shop.ok("ls", "--json").json
     digest, etl = document["schedules"]
@@ -80,14 +80,14 @@ def test_names_are_never_cut_in_a_pipe(cli: Cli) -> None:
     assert not set(out) & set("│┃─━┌╭…\x1b")
 
 
-def test_options_may_stand_before_the_command_or_after_it(shop: Cli) -> None:
+def test_global_options_work_before_and_after_the_command(shop: Cli) -> None:
     assert shop.ok("--json", "ls").json["schedules"] == shop.ok("ls", "--json").json["schedules"]
     named = shop.ok("--url", str(shop.url), "ls", "--json", TICKBIRD_URL="sqlite:///nowhere.db").json
     assert named["schedules"] == shop.ok("ls", "--json").json["schedules"]
     assert shop.ok("--namespace", "other", "ls", "--json").json["schedules"] == []
 
 
-def test_show_tells_all_of_a_schedule(shop: Cli) -> None:
+def test_show_prints_all_parts_of_a_schedule(shop: Cli) -> None:
     shop.store(lambda client, _: client.schedules.update("digest", actor="bob", priority=5, retries=1))
     shop("trigger", "digest")
     out = shop.ok("show", "digest").out
@@ -110,7 +110,7 @@ def test_show_in_json(shop: Cli) -> None:
     assert [each["action"] for each in document["revisions"]] == ["create"]
 
 
-def test_pause_names_who_why_and_until_when(shop: Cli) -> None:
+def test_pause_records_actor_note_and_end(shop: Cli) -> None:
     out = shop.ok("pause", "etl", "--note", "db upgrade", "--until", "2999-07-01 03:00 Europe/Rome").out
     assert out == 'etl is paused by ana: "db upgrade" until 2999-07-01 03:00:00 CEST.\n'
     assert 'paused by ana: "db upgrade" until 2999-07-01 03:00:00 CEST' in shop.ok("ls").out
@@ -163,7 +163,7 @@ def test_pause_refuses_a_senseless_end(shop: Cli, until: str, words: str) -> Non
     assert shop.ok("show", "etl", "--json").json["state"] == "active"
 
 
-def test_resume_refuses_what_is_not_paused(shop: Cli) -> None:
+def test_resume_of_an_active_schedule_is_refused(shop: Cli) -> None:
     assert shop.refused(4, "resume", "etl") == "schedule 'etl' is active, not paused."
 
 
@@ -184,7 +184,7 @@ def test_trigger_takes_a_payload_from_a_file_or_stdin(shop: Cli) -> None:
     assert piped.json["run"]["payload"] == {"limit": 9}
 
 
-def test_trigger_warns_when_nobody_would_run_it(shop: Cli) -> None:
+def test_trigger_without_worker_warns(shop: Cli) -> None:
     said = shop("trigger", "digest")
     assert said.code == 0
     assert said.err == "tickbird: no live worker executes runs: run 1 stays queued until one does.\n"
@@ -213,7 +213,7 @@ def test_a_second_manual_run_waits(shop: Cli) -> None:
         (json.dumps({"a": "x" * 1_000_001}), "at most 1,000,000 are allowed"),
     ],
 )
-def test_trigger_refuses_a_payload_that_is_none(shop: Cli, payload: str, words: str) -> None:
+def test_trigger_invalid_payload_is_refused(shop: Cli, payload: str, words: str) -> None:
     assert words in shop.refused(2, "trigger", "digest", "--payload", payload)
     assert shop.ok("runs", "--json").json["runs"] == []
 
@@ -248,7 +248,7 @@ def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("definition", BROKEN)
-def test_a_parked_schedule_is_shown_with_what_is_wrong(cli: Cli, definition: dict[str, Any]) -> None:
+def test_show_of_a_parked_schedule_prints_the_error(cli: Cli, definition: dict[str, Any]) -> None:
     cli.insert("broken", definition)
     cli.create("fine")
     error = cli.ok("show", "broken", "--json").json["error"]

@@ -17,7 +17,7 @@ FILE = 'app = "shop"\n\n[schedules.etl]\ncron = "0 * * * *"\ntask = "etl"\n'
 DAY = ("--from", "2035-06-01T00:00:00Z", "--days", "1")
 
 
-def test_of_a_store_and_what_would_be(cli: Cli) -> None:
+def test_simulate_store_with_assumptions(cli: Cli) -> None:
     async def create(client: Client, _: Store) -> None:
         for number in range(4):
             await client.schedules.create(f"s{number}", cron("0 * * * *"), "work", actor="ada", unknown_task_ok=True)
@@ -46,7 +46,7 @@ def test_of_a_store_and_what_would_be(cli: Cli) -> None:
     assert (alone["schedules"], alone["ticks"]) == (1, 24)
 
 
-def test_what_can_be_counted_by_hand(bare: Cli) -> None:
+def test_simulate_counts_are_exact(bare: Cli) -> None:
     def played(text: str, *given: str) -> tuple[dict[str, Any], dict[str, Any]]:
         Path("some.toml").write_text(text)
         found = bare.ok("simulate", "-f", "some.toml", "--alone", *DAY, "--json", *given).json
@@ -85,5 +85,5 @@ def test_what_can_be_counted_by_hand(bare: Cli) -> None:
         (("--svg", "/nowhere/at/all.svg"), "Choose another file"),
     ],
 )
-def test_what_makes_no_sense_is_told(cli: Cli, given: tuple[str, ...], said: str) -> None:
+def test_simulate_invalid_arguments_are_refused(cli: Cli, given: tuple[str, ...], said: str) -> None:
     assert said in cli.refused(1 if "/nowhere/at/all.svg" in given else 2, "simulate", *given)

@@ -20,7 +20,7 @@ LATE = """
 """
 
 
-def test_preview_of_a_cron_expression_needs_no_store(bare: Cli) -> None:
+def test_preview_cron_expression_works_without_store(bare: Cli) -> None:
     out = bare.ok("preview", "--cron", "0 9 * * 1-5", "--tz", "Asia/Tokyo", "-c", "3", "--after", "2026-01-01").out
     title, head, *rows = out.splitlines()
     assert title == "0 9 * * 1-5 · At 09:00, Monday through Friday (Asia/Tokyo)"
@@ -73,12 +73,12 @@ def test_preview_notes_a_time_that_comes_twice(bare: Cli) -> None:
     ]
 
 
-def test_preview_says_nothing_of_clock_changes_far_apart(bare: Cli) -> None:
+def test_preview_ignores_distant_dst_changes(bare: Cli) -> None:
     assert ticks(bare, "0 9 1 1 *", "2026-01-02", 2) == [("2027-01-01T08:00:00Z", ""), ("2028-01-01T08:00:00Z", "")]
     assert [note for _, note in ticks(bare, "@every 7h", "2026-03-28", 6) if "exist" in note] == []
 
 
-def test_preview_warns_of_what_the_year_brings(shop: Cli) -> None:
+def test_preview_warns_about_the_coming_year(shop: Cli) -> None:
     args = ("preview", "--cron", "30 2 31 * *", "--tz", "Europe/Rome", "--after", "2026-01-01", "-c", "1")
     assert [each["code"] for each in shop.ok(*args, "--json").json["warnings"]] == ["missing-dates"]
     assert shop.ok(*args).out.splitlines()[-1].startswith("! there is no 31st of February, April,")
@@ -170,14 +170,14 @@ def test_why_refuses_a_time_without_a_zone(shop: Cli) -> None:
         assert (explanation["at"], explanation["verdict"]) == ("2999-03-29T01:30:00Z", "will run")
 
 
-def test_why_tells_a_day_on_the_schedules_clock(shop: Cli) -> None:
+def test_why_reads_a_day_in_the_schedules_zone(shop: Cli) -> None:
     said = shop("why", "etl", "tomorrow 02:30", "--json")
     assert said.code == 0
     assert said.err.startswith("tickbird: tomorrow 02:30 was read in time zone Europe/Rome: 2")
     assert said.json["explanations"][0]["verdict"] == "will run"
 
 
-def test_why_tells_times_on_the_clock_that_is_asked_for(shop: Cli) -> None:
+def test_why_shows_times_in_the_given_tz(shop: Cli) -> None:
     assert "JST" in shop.ok("why", "etl", "--tz", "Asia/Tokyo").out
     assert "JST" not in shop.ok("why", "etl").out
 
@@ -199,7 +199,7 @@ def test_why_takes_an_instant_relative_to_now(cli: Cli, at: str) -> None:
 @pytest.mark.parametrize(
     "at", ["1h", "soon", "--bogus", "2026-13-01", "-", "+", "-1y", "9999-12-31T23:59:59-14:00", ""]
 )
-def test_why_refuses_what_is_no_instant(shop: Cli, at: str) -> None:
+def test_why_invalid_instant_is_refused(shop: Cli, at: str) -> None:
     assert shop.refused(2, "why", "etl", at).startswith("AT: ")
 
 

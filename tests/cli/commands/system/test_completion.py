@@ -78,7 +78,7 @@ def test_bash_completes_commands_options_and_names(shop: Cli, program: Path) -> 
         assert shop(**asked, COMP_CWORD=str(len(words))).out == "file,x\n"
 
 
-def test_names_that_cannot_be_had_disturb_nobody(bare: Cli, program: Path) -> None:
+def test_completion_on_error_returns_nothing(bare: Cli, program: Path) -> None:
     bare.url = "sqlite:///nowhere.db"
     assert completed(bare, program, "show", "d") == set()
     assert not Path("nowhere.db").exists()

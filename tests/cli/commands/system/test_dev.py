@@ -158,7 +158,7 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
     assert not list(bare.folder.rglob("*.pyc"))
 
 
-def test_a_run_that_takes_long_is_put_back_quickly(bare: Cli) -> None:
+def test_dev_requeues_long_runs_quickly(bare: Cli) -> None:
     text = """
         import time
         from pathlib import Path
@@ -210,7 +210,7 @@ def test_a_store_that_cannot_be_used_at_the_start_ends_it(bare: Cli, postgres_ur
         assert "Traceback" not in err
 
 
-def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres_url: str) -> None:
+def test_dev_reports_a_worker_that_ends_after_a_change(bare: Cli, postgres_url: str) -> None:
     bare.write("shop", APP)
     with started(bare, "shop") as talk:
         talk.wait_for("Ctrl-C ends it")
@@ -241,7 +241,7 @@ def test_dev_refuses(bare: Cli, args: tuple[str, ...], code: int, words: str) ->
     assert "Traceback" not in err
 
 
-def test_the_worker_ends_with_who_started_it(bare: Cli) -> None:
+def test_dev_worker_ends_with_its_parent(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
     with started(bare, "beats") as talk:
@@ -265,7 +265,7 @@ def test_which_files_are_the_projects_own(tmp_path: Path) -> None:
     assert not is_own(os.__file__, tmp_path)
 
 
-def test_a_watch_sees_what_changed_once(tmp_path: Path) -> None:
+def test_file_watcher_reports_a_change_once(tmp_path: Path) -> None:
     one, two = tmp_path / "one.py", tmp_path / "two.py"
     one.write_text("1")
     watch = Watch()
@@ -282,7 +282,7 @@ def test_a_watch_sees_what_changed_once(tmp_path: Path) -> None:
     assert watch.changed() == []
 
 
-def test_where_the_api_cannot_be_served(bare: Cli) -> None:
+def test_dev_without_server_packages_still_works(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
     assert "--port and --no-server exclude each other" in bare.refused(

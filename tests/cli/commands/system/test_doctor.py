@@ -18,7 +18,7 @@ CHECKED = {
 }
 
 
-def test_a_store_that_is_well(bare: Cli) -> None:
+def test_doctor_of_a_healthy_store_passes(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///well.db")
     said = bare.ok("doctor", "--url", "sqlite:///well.db")
     assert said.out.count("✓") == 16
@@ -31,13 +31,13 @@ def test_a_store_that_is_well(bare: Cli) -> None:
     assert words == "this store is not a copy. There is nothing to accept."
 
 
-def test_every_check_is_made(cli: Cli) -> None:
+def test_doctor_runs_all_checks(cli: Cli) -> None:
     assert cli.url is not None
     found = [check["check"] for check in cli("doctor", "--json").json["checks"]]
     assert "|".join(dict.fromkeys(found)) == CHECKED[cli.url.partition(":")[0]]
 
 
-def test_findings_come_first_with_what_to_do(cli: Cli) -> None:
+def test_doctor_lists_findings_first_with_fixes(cli: Cli) -> None:
     cli.insert("broken", {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "report"}})
     cli.create("tonight", queue="gpu")
     cli.live_worker({"other": {}})
@@ -79,14 +79,14 @@ def test_a_store_that_cannot_be_used(bare: Cli) -> None:
     assert not (bare.folder / "none.db").exists()
 
 
-def test_a_database_without_a_schema_is_told_the_first_step(bare: Cli, postgres_url: str) -> None:
+def test_doctor_without_schema_suggests_migrate(bare: Cli, postgres_url: str) -> None:
     said = bare("doctor", "--url", postgres_url)
     assert said.code == 5
     assert bare("doctor", "--url", postgres_url, "--json").code == 5
     assert "✗ schema: There is no Tickbird schema here yet.\n    → tickbird migrate\n" in said.out
 
 
-def test_a_copy_is_told_and_accepted(bare: Cli) -> None:
+def test_doctor_reports_and_accepts_a_copy(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///one.db")
     shutil.copy(bare.folder / "one.db", bare.folder / "two.db")
     said = bare("doctor", "--url", "sqlite:///two.db")
@@ -98,7 +98,7 @@ def test_a_copy_is_told_and_accepted(bare: Cli) -> None:
     assert bare("doctor", "--url", "sqlite:///two.db").code == 0
 
 
-def test_zones_tells_what_moves(bare: Cli, tmp_path: Path) -> None:
+def test_zones_lists_moved_ticks(bare: Cli, tmp_path: Path) -> None:
     bare.ok("migrate")
     (bare.folder / "app.py").write_text(
         "from tickbird import Tickbird, cron\n"

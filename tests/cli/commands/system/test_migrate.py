@@ -18,7 +18,7 @@ READING = [("ls",), ("show", "x"), ("why", "x"), ("preview", "x"), ("runs",), ("
 CHANGING = [("trigger", "x"), ("pause", "x", "--note=n"), ("resume", "x")]
 
 
-def test_migrate_tells_what_it_did(bare: Cli, postgres_url: str) -> None:
+def test_migrate_lists_applied_migrations(bare: Cli, postgres_url: str) -> None:
     for url in ("sqlite:///new.db", postgres_url):
         first = bare.ok("migrate", "--url", url)
         assert first.out.startswith("applied 0001_schema\n")
@@ -63,14 +63,14 @@ def test_a_refused_url_is_not_quoted_with_its_password(bare: Cli, url: str) -> N
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)
-def test_a_missing_file_is_told_and_not_made(bare: Cli, command: tuple[str, ...]) -> None:
+def test_missing_database_file_is_reported_and_not_created(bare: Cli, command: tuple[str, ...]) -> None:
     words = bare.refused(5, *command)
     assert words.startswith("there is no database file tickbird.db. Set the right one with --url or TICKBIRD_URL")
     assert list(bare.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)
-def test_an_empty_file_is_told_and_left_empty(bare: Cli, command: tuple[str, ...]) -> None:
+def test_empty_database_file_is_reported_and_stays_empty(bare: Cli, command: tuple[str, ...]) -> None:
     (bare.folder / "tickbird.db").touch()
     assert bare.refused(5, *command).startswith("the database file tickbird.db is empty. Set the right one")
     assert [file.stat().st_size for file in bare.folder.iterdir()] == [0]
@@ -85,7 +85,7 @@ def test_an_empty_file_may_be_filled(bare: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", [*READING, *CHANGING, ("migrate",), ("sync", "shop:bird")])
-def test_the_file_of_another_program_is_left_as_it_is(bare: Cli, command: tuple[str, ...]) -> None:
+def test_migrate_does_not_change_the_file_of_another_program(bare: Cli, command: tuple[str, ...]) -> None:
     bare.write("shop", APP)
     file = bare.folder / "tickbird.db"
     with closing(sqlite3.connect(file)) as other:
@@ -111,7 +111,7 @@ def test_a_wrong_url(bare: Cli, command: tuple[str, ...], url: str, words: str) 
     assert words in bare.refused(5, *command, "--url", url)
 
 
-def test_a_file_that_is_no_database(bare: Cli) -> None:
+def test_migrate_file_that_is_not_a_database_is_refused(bare: Cli) -> None:
     (bare.folder / "notes.txt").write_text("no database " * 1_000)
     assert "is not a SQLite database" in bare.refused(5, "ls", "--url", "sqlite:///notes.txt")
 
@@ -187,14 +187,14 @@ def test_a_schema_that_is_too_old(bare: Cli, postgres_url: str) -> None:
     old.ok("ls")
 
 
-def test_one_schedule_is_not_schedules(cli: Cli) -> None:
+def test_sync_uses_singular_for_one_schedule(cli: Cli) -> None:
     text = "from tickbird import Tickbird, every\nbird = Tickbird()\n"
     cli.write("one", f"{text}@bird.task(schedule=every(hours=1))\ndef hourly(): ...")
     cli.ok("sync", "one")
     assert cli.ok("sync", "one").out.endswith("(1 schedule).\n")
 
 
-def test_sync_tells_what_it_changed(cli: Cli) -> None:
+def test_sync_lists_changes(cli: Cli) -> None:
     cli.write("shop", APP)
     assert cli.ok("sync", "shop:bird").out == "digest: created\netl: created\n"
     assert cli.ok("sync", "shop:bird").out.startswith("Nothing to change: the store is in sync with app shop")
@@ -220,7 +220,7 @@ def test_a_rollback_wins_over_the_sync_before_it(shop: Cli) -> None:
     assert len(shop.store(lambda client, _: client.workers.list())) == 1
 
 
-def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
+def test_sync_keeps_definitions_of_a_live_worker(shop: Cli) -> None:
     from dataclasses import replace
 
     shop.write("newer", APP.replace("retries=3", "retries=4"))

@@ -37,7 +37,7 @@ def served(cli: Cli, *args: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_serves_those_with_a_token_and_ends_in_order(cli: Cli, ending: signal.Signals) -> None:
+def test_server_requires_a_token_and_shuts_down_gracefully(cli: Cli, ending: signal.Signals) -> None:
     cli.create("digest")
     made = cli.ok("token", "create", "ci", "--role", "viewer", "--json").json
     with served(cli) as (process, url):
@@ -68,7 +68,7 @@ def test_a_server_without_a_live_token_does_not_start(cli: Cli) -> None:
     assert "--role admin --all-namespaces --url " in said
 
 
-def test_a_server_behind_its_own_certificate(folder: Path) -> None:
+def test_server_with_certificate_serves_tls(folder: Path) -> None:
     cli = Cli(f"sqlite:///{folder}/birds.db", folder)
     cli.ok("migrate")
     made = cli.ok("token", "create", "ci", "--role", "viewer", "--json").json
@@ -91,7 +91,7 @@ def test_a_server_behind_its_own_certificate(folder: Path) -> None:
     assert "cannot use the certificate 'bad.pem'" in cli.refused(2, "server", "--port", "0", "--certfile", "bad.pem")
 
 
-def test_what_cannot_be_served_is_told_in_a_sentence(cli: Cli) -> None:
+def test_server_errors_are_one_sentence(cli: Cli) -> None:
     cli.ok("token", "create", "ci", "--role", "viewer", "--json")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

@@ -39,7 +39,7 @@ def test_a_token_may_open_several_namespaces_or_all(cli: Cli) -> None:
     assert [each["name"] for each in listed["else"]] == ["root"]
 
 
-def test_a_revoked_token_is_listed_only_when_asked_for(cli: Cli) -> None:
+def test_token_list_shows_revoked_tokens_only_with_all(cli: Cli) -> None:
     first, second = (make(cli, "ci", "--role", "viewer")["id"] for _ in range(2))
     said = cli.refused(4, "token", "revoke", "ci")
     assert said.startswith("2 tokens are named 'ci'. Give an id: ")

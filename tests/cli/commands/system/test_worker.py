@@ -97,7 +97,7 @@ def finished(process: subprocess.Popen[str], log: Log) -> tuple[int, str]:
     return process.wait(60), log.end()
 
 
-def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
+def test_worker_executes_due_runs_and_drains(cli: Cli) -> None:
     cli.write("work", WORK)
     beats = Path("beats")
     with worker(cli, "work:bird", "--slots", "2") as (process, log):
@@ -130,7 +130,7 @@ def wait_until(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def test_a_drain_waits_for_what_is_executing(cli: Cli) -> None:
+def test_drain_waits_for_running_runs(cli: Cli) -> None:
     cli.write("work", WORK)
     with worker(cli, "work:bird") as (process, log):
         os.mkfifo("go")
@@ -207,14 +207,14 @@ def test_a_worker_never_migrates_a_server(bare: Cli, postgres_url: str) -> None:
     assert words == "the database has no Tickbird schema. Run `tickbird migrate`."
 
 
-def test_a_worker_says_what_it_has(bare: Cli) -> None:
+def test_worker_logs_its_targets_at_startup(bare: Cli) -> None:
     text = "from tickbird import Tickbird, every\nbird = Tickbird()\n"
     bare.write("one", f"{text}@bird.task(schedule=every(hours=1))\ndef hourly(): ...")
     with worker(bare, "one", "--url", "sqlite:///one.db", "--slots", "1") as (_, log):
         log.wait_for("app default, 1 task, 1 schedule, queues default, 1 slot\n")
 
 
-def test_a_worker_in_a_copy_stands_by(bare: Cli) -> None:
+def test_worker_in_a_copy_is_on_standby(bare: Cli) -> None:
     bare.write("one", "from tickbird import Tickbird\nbird = Tickbird()\n")
     bare.ok("migrate", "--url", "sqlite:///one.db")
     shutil.copy(bare.folder / "one.db", bare.folder / "two.db")

@@ -47,7 +47,7 @@ def test_a_worker_is_drained(cli: Cli) -> None:
     assert cli.ok("drain", "web-1", "--json").json["worker"]["drain_requested_by"] == "ana"
 
 
-def test_what_cannot_be_drained(cli: Cli) -> None:
+def test_drain_unknown_worker_is_refused(cli: Cli) -> None:
     report(cli, "step", kind="sync")
     assert cli.refused(3, "drain", "web-9").startswith("there is no live worker 'web-9'. ")
     assert "is a deploy step" in cli.refused(4, "drain", "step")
