@@ -29,7 +29,7 @@ _CROWDS = 5
 
 @dataclass(frozen=True, slots=True)
 class TickChanges:
-    """Difference of the running ticks within the horizon; `complete` is False if some were only counted.
+    """Difference of the ticks that run within the horizon; `complete` is False if some were only counted.
 
     If a day loses as many ticks as it gains, they count as moved, in order.
     """
@@ -75,7 +75,7 @@ class TickBudget:
 
 
 def compare(before: Schedule | None, after: Schedule | None, now: int, budget: TickBudget) -> TickChanges:
-    """Compare the running ticks in (now, now + horizon] before and after a change."""
+    """Compare the ticks that run in (now, now + horizon], before and after a change."""
     old, new = _UpcomingTicks(before, now), _UpcomingTicks(after, now)
     if old.same_grid(new):
         return TickChanges(old.count, new.count)
