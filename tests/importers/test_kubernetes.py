@@ -135,7 +135,7 @@ def test_policies_and_programs_come_along() -> None:
     assert "PASSWORD came from secretKeyRef backup" in notes
 
 
-def test_suspended_cronjob_becomes_a_comment() -> None:
+def test_cronjobs_that_do_not_run_become_comments() -> None:
     made = made_of(read_cronjobs(TEXT, "cronjobs.yaml"))
     assert {each.name: each.off for each in made.off} == {
         "asleep": "it is suspended",

@@ -214,7 +214,7 @@ def test_set_with_if_revision_refuses_a_newer_revision(shop: Cli) -> None:
     assert words.startswith("schedule 'digest' is at revision 2, not 1: it has changed.")
 
 
-def test_set_trigger_without_zone_keeps_the_zone(cli: Cli) -> None:
+def test_set_tz_of_a_combined_trigger_is_refused(cli: Cli) -> None:
     cli.create("both", trigger=any_of(cron("0 9 * * *"), every(hours=5)))
     assert "has no time zone. Set cron=EXPR with tz=ZONE." in cli.refused(2, "set", "both", "tz=Europe/Rome")
     cli.ok("set", "both", "cron=0 9 * * *", "tz=Europe/Rome")

@@ -282,7 +282,7 @@ def test_file_watcher_reports_a_change_once(tmp_path: Path) -> None:
     assert watch.changed() == []
 
 
-def test_dev_without_server_packages_still_works(bare: Cli) -> None:
+def test_dev_with_a_port_in_use_is_refused(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
     assert "--port and --no-server exclude each other" in bare.refused(

@@ -111,7 +111,7 @@ def test_a_wrong_url(bare: Cli, command: tuple[str, ...], url: str, words: str) 
     assert words in bare.refused(5, *command, "--url", url)
 
 
-def test_migrate_file_that_is_not_a_database_is_refused(bare: Cli) -> None:
+def test_file_that_is_not_a_database_is_refused(bare: Cli) -> None:
     (bare.folder / "notes.txt").write_text("no database " * 1_000)
     assert "is not a SQLite database" in bare.refused(5, "ls", "--url", "sqlite:///notes.txt")
 
