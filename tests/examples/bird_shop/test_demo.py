@@ -75,12 +75,12 @@ async def wait_until_late(db: Path, *schedules: str) -> None:
 def test_prints_what_happens_drains_and_catches_up_at_the_next_start(tmp_path: Path) -> None:
     with started(tmp_path) as first:
         first.until(
-            r"^The dashboard is at http://127\.0\.0\.1:\d+/ for this machine alone\.$",
+            r"^The dashboard is at http://127\.0\.0\.1:\d+/ \(this machine only\)\.$",
             r"^The HTTP API is at http://127\.0\.0\.1:\d+/api/v1\.$",
             r"· tick +sync-orders +run \d+ of \d\d:\d\d:\d\d$",
             r"● ok +welcome .*welcome, tired reader$",
-            r"↻ retry +charge-cards +run \d+, attempt 1: ConnectionError: .*; again in",
-            r"○ skip +sync-orders +.*overlap: run \d+ has not ended$",
+            r"↻ retry +charge-cards +run \d+, attempt 1: ConnectionError: .*; retry in",
+            r"○ skip +sync-orders +.*overlap: run \d+ is still active$",
         )
         first.process.send_signal(signal.SIGINT)
         first.until("^draining: waiting for .*; Ctrl-C again ends at once$")

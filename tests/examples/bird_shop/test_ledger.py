@@ -98,7 +98,7 @@ async def test_a_skip_that_grows_is_told_by_what_it_grew(harness: Harness) -> No
     assert (await ledger.look()).counts.skipped == 4
     skips = [event.text for event in ledger.take_new() if event.kind == "skip"]
     assert [text.partition(" calendar")[0].split(" up to")[0] for text in skips][1:] == ["3 ticks"]
-    assert all(text.endswith("calendar: excludes this day") for text in skips)
+    assert all(text.endswith("calendar: closed day") for text in skips)
 
 
 async def test_an_outage_is_summed_up(harness: Harness) -> None:
