@@ -290,7 +290,7 @@ ONE = '[schedules.a]\ntask = "x"\n'
         ("[limits]\na = true", "2:5: limit a: expected a whole number from 1 to 100,000, not 'True'."),
         ("[queues]\nmail = {}", "expected a rate"),
         ("[queues]\nmail = { rat = '5/s', rate = '5/s' }", "'rat' is not a field of a queue. Did you mean rate?"),
-        ("app = 'a b'", "1:7: app: 'a b' is not a usable name"),
+        ("app = 'a b'", "1:7: app: 'a b' is not a valid name"),
     ],
 )
 def test_document_error_is_one_sentence(text: str, said: str) -> None:

@@ -104,7 +104,7 @@ def test_pickles_are_not_opened_unless_they_are_trusted(bare: Cli) -> None:
         (("kubernetes", "broken"), "this is not valid YAML"),
         (("celery-beat", "broken"), "is not a Python file"),
         (("django-celery-beat", "mysql://u:secret@h/d"), "is not a supported database URL"),
-        (("crontab", "broken", "--into", "a b"), "app: 'a b' is not a usable name"),
+        (("crontab", "broken", "--into", "a b"), "app: 'a b' is not a valid name"),
         (("crontab", "broken", "-o", "no/such/folder"), "cannot be written"),
     ],
 )

@@ -25,7 +25,7 @@ def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
     assert cli.ok("queues").out.startswith("No queues are in use")
     said = cli("queue", "mail", "--rate", "2/h")
     assert (said.code, said.out) == (0, "mail: at most 2 runs start within any 1 h; 0 queued, 0 running.\n")
-    assert "no worker that executes is alive: its runs stay queued until one does" in said.err
+    assert "no live worker executes runs: its runs stay queued until one does" in said.err
     begin(cli, 3)
     heads, mail = (line.split() for line in cli.ok("queues").out.splitlines())
     assert heads[:6] == ["QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS"]

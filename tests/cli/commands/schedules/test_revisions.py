@@ -41,7 +41,7 @@ def test_roll_back_to_invalid_revision_is_refused(cli: Cli) -> None:
     assert cli.refused(4, "roll-back", "digest", "--to", "1").startswith("schedule 'digest' already has the definition")
     assert "has no revision 9" in cli.refused(3, "roll-back", "digest", "--to", "9")
     assert "Did you mean digest?" in cli.refused(3, "roll-back", "digests", "--to", "1")
-    assert "it changed meanwhile" in cli.refused(4, "roll-back", "digest", "--to", "1", "--if-revision", "7")
+    assert "it has changed" in cli.refused(4, "roll-back", "digest", "--to", "1", "--if-revision", "7")
     cli.refused(2, "roll-back", "digest")
     cli.refused(2, "roll-back", "digest", "--to", "0")
     cli.refused(3, "revisions", "nothing")
