@@ -163,9 +163,9 @@ async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: s
     definition = {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}
     answer = await memory.ask("POST", "/api/v1/schedules", json={"name": name, "definition": definition})
     assert f"schedule: '{name}' cannot be part of a URL. Choose a name" in refused(answer, 422, "invalid")
-    with pytest.raises(DefinitionError, match=r"calendar: .* cannot be part of an address"):
+    with pytest.raises(DefinitionError, match=r"calendar: .* cannot be part of a URL"):
         await memory.client().calendars.put(name, {"weekdays": ["sat"]}, actor="ana")
-    with pytest.raises(DefinitionError, match=r"queue: .* cannot be part of an address"):
+    with pytest.raises(DefinitionError, match=r"queue: .* cannot be part of a URL"):
         await memory.client().queues.set_rate(name, "1/s", actor="ana")
     # One that is there by other ways can be looked at.
     command = Create(

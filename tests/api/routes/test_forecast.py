@@ -66,4 +66,4 @@ async def test_a_request_is_bounded(api: Api) -> None:
     answer = await api.ask("POST", PATH, "viewer", json={"days": 366})
     assert answer.status_code == 422
     assert "exceed the limit of 12,000,000 per simulation" in answer.json()["detail"]
-    assert "ask for fewer days" in answer.text
+    assert "Choose fewer days" in answer.text
