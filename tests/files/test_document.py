@@ -216,7 +216,7 @@ def test_document_reports_every_error() -> None:
         "2:7": "app: expected a text, not a whole number; put it in quotes",
         "3:1": "'namepace' is not a field of a schedule file. Did you mean namespace?",
         "5:8": "day of week: 9 is not within 0-7",
-        "6:6": "no zone is called 'Europe/Roma'",
+        "6:6": "there is no time zone 'Europe/Roma'",
         "8:21": "payload: nan is not a storable number",
         "8:33": "payload: a date cannot be stored",
         "8:61": "payload: a time cannot be stored",

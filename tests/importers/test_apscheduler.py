@@ -81,7 +81,7 @@ def test_a_store_ticks_on_the_same_instants(origins: Origins, tmp_path: Path) ->
     assert (schedules["last"].start_within, schedules["gap"].catch_up) == (90, "latest")
     assert (schedules["jitter"].spread, schedules["gap"].spread) == (120, 0)
     notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
-    assert "executor 'pool' is not carried over" in notes["every"]
+    assert "executor 'pool' is not imported" in notes["every"]
 
 
 def store(path: Path, *states: bytes) -> str:

@@ -204,7 +204,7 @@ def test_trusted_file_computed_values_are_imported(origins: Origins, tmp_path: P
     assert made.document.schedules["odd"].trigger.to_json()["cron"] == "1,3 * * * *"
     assert "flood: work: its schedule is a Tides, which has no equivalent" in str(made.not_imported[0])
     [odd] = [each for each in made.imported.entries if each.name == "odd"]
-    assert "kwargs are no JSON, and not carried over" in odd.notes[-1]
+    assert "kwargs are not JSON and not imported" in odd.notes[-1]
     file.write_text("raise RuntimeError('no')")
     with pytest.raises(InvalidError, match="the process that executes the settings ended with 1: RuntimeError: no"):
         execute_settings(str(file), "computed.py", python=str(origins.python))

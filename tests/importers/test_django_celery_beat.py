@@ -88,7 +88,7 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     assert [each.name for each in made.off] == ["disabled"]
     told = "\n".join(map(str, made.not_imported))
     for words in (
-        "sun: shop.tasks.work: the sun's times",
+        "sun: shop.tasks.work: solar schedules are not supported",
         "quick: shop.tasks.work: ticks lie",
         "odd args: shop.tasks.work: its args are no JSON: [1,",
         "odd kwargs: shop.tasks.work: its kwargs are no object of JSON: [1]",

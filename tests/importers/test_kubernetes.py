@@ -223,7 +223,7 @@ def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
     told = "\n".join(map(str, made.not_imported))
     for words in (
         "CronJob both: TZ=Asia/Tokyo 0 4 * * *: it has a time zone in its schedule and in timeZone",
-        "no zone is called 'No/Where'",
+        "there is no time zone 'No/Where'",
         "CronJob empty: it has no schedule",
         "'just words': it is not a CronJob",
     ):

@@ -20,7 +20,7 @@ def test_many_are_paused_resumed_and_triggered(shop: Cli) -> None:
     assert states(shop) == {"digest": "paused", "etl": "active", "mail-a": "paused", "mail-b": "paused"}
     lines = shop.ok("pause", "--all", "--yes", "--note", "more").out.splitlines()
     assert lines[:3] == ["1 of 4 schedules paused.", "", "Not changed"]
-    assert lines[4].split(maxsplit=1) == ["digest", "is paused already, by ana"]
+    assert lines[4].split(maxsplit=1) == ["digest", "is already paused by ana"]
     document = shop.ok("resume", "--all", "--contains", "mail-", "--yes", "--expect", "2", "--json").json
     assert (document["verb"], document["changed"], document["not_changed"]) == ("resume", ["mail-a", "mail-b"], [])
     lines = shop.ok("trigger", "--all", "--state", "active", "-y").out.splitlines()

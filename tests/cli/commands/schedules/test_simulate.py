@@ -77,7 +77,7 @@ def test_simulate_counts_are_exact(bare: Cli) -> None:
         (("--outage", "tomorrow 02:00"), 'Write, for example, "2026-11-17 02:00/2h"'),
         (("--outage", "in 99d/2h"), "outside of the simulated days"),
         (("--workers", "many"), "Write a number such as 3, or a share"),
-        (("--workers", "50%"), "give a number of workers, or slots"),
+        (("--workers", "50%"), "Give a number of workers, or slots"),
         (("--slower", "0"), "slower: must be above 0"),
         (("--days", "1", "--to", "in 3d"), "give one of them"),
         (("--alone",), "--alone requires -f"),

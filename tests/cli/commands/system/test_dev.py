@@ -201,7 +201,7 @@ def test_an_app_that_does_not_import_at_first_is_waited_for(bare: Cli) -> None:
 def test_a_store_that_cannot_be_used_at_the_start_ends_it(bare: Cli, postgres_url: str) -> None:
     bare.write("shop", APP)
     Path("folder").mkdir()
-    for url, words in ((postgres_url, "run `tickbird migrate`"), ("sqlite:///folder", "is a folder")):
+    for url, words in ((postgres_url, "Run `tickbird migrate`"), ("sqlite:///folder", "is a folder")):
         process = bare.start("dev", "shop", "--url", url)
         out, err = process.communicate(timeout=60)
         assert process.returncode == 5, err
@@ -227,7 +227,7 @@ def test_dev_reports_a_worker_that_ends_after_a_change(bare: Cli, postgres_url: 
         (("nowhere",), 3, "there is no module 'nowhere'"),
         (("shop:nothing",), 3, "the module 'shop' has no 'nothing'"),
         (("shop.py",), 2, "Name the module, not its file"),
-        (("shop", "--drain", "soon"), 2, "'soon' is not a length of time"),
+        (("shop", "--drain", "soon"), 2, "'soon' is not a duration"),
         (("shop", "--slots", "0"), 2, "0 is not in the range"),
         (("shop", "--url", "mysql://x"), 5, "is not the URL of a store"),
     ],

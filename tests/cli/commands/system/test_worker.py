@@ -223,7 +223,7 @@ def test_worker_in_a_copy_is_on_standby(bare: Cli) -> None:
         process.terminate()
         code, text = finished(process, log)
     assert code == 0
-    assert text.index("plans and executes nothing: this store is a copy") < text.index(" is on standby: app default")
+    assert text.index("on standby: this store is a copy") < text.index(" is on standby: app default")
     assert " plans and executes: " not in text
 
 
