@@ -53,7 +53,7 @@ def test_every_error_of_a_command_is_reported() -> None:
         "x.json:18:13: schedule a: command: success: must have whole numbers",
         "x.json:21:10: schedule a: command: user: 'a b' is not the name of a user",
         "x.json:22:12: schedule a: command: folder: 'here' is not an absolute path",
-        "x.json:23:11: schedule a: command: input: is not text",
+        "x.json:23:11: schedule a: command: input: cannot be passed to a program",
         "x.json:24:2: schedule a: 'fodler' is not a field of a command. Did you mean folder?",
         "x.json:26:12: NaN is not a storable number.",
         "x.json:26:29: -Infinity is not a storable number.",

@@ -126,7 +126,7 @@ def test_a_server_that_is_down(bare: Cli) -> None:
 
 def test_a_database_that_does_not_exist(bare: Cli, postgres_server: PostgresServer) -> None:
     words = bare.refused(5, "ls", "--url", postgres_server.url_of("nowhere"))
-    assert "Create the database, then Run `tickbird migrate`" in words
+    assert "Create the database, then run `tickbird migrate`" in words
 
 
 @pytest.fixture
