@@ -17,7 +17,7 @@ from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import wall_seconds
 from tickbird.domain.triggers.rrule.parser import WEEKDAYS
 from tickbird.domain.triggers.rrule.rrule import RRule, rrule
-from tickbird.domain.triggers.trigger import any_of, trigger_from_json
+from tickbird.domain.triggers.trigger import any_of, first_format, trigger_from_json
 
 START = datetime(2026, 1, 30, 9, 0)
 BEFORE = -(10**11)
@@ -195,6 +195,122 @@ def test_exdate_and_rdate() -> None:
     assert trigger != rrule("FREQ=DAILY;COUNT=4", dtstart=START)
 
 
+# Rome skips 02:00 to 03:00 on 2027-03-28 and repeats it on 2027-10-31; Lord Howe moves its clock by half an hour.
+_CHANGES = [
+    ("Europe/Rome", datetime(2027, 3, 28, 1)),
+    ("Europe/Rome", datetime(2027, 10, 31, 1)),
+    ("America/New_York", datetime(2027, 11, 7, 6)),
+    ("Australia/Lord_Howe", datetime(2027, 4, 3, 15)),
+    ("Australia/Lord_Howe", datetime(2027, 10, 2, 15, 30)),
+    ("Pacific/Apia", datetime(2011, 12, 30, 10)),
+]
+_NEAR = st.lists(st.integers(-16, 16), max_size=6)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["FREQ=HOURLY", "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,30", "FREQ=MINUTELY;INTERVAL=45"]),
+    st.sampled_from(_CHANGES),
+    _NEAR,
+    _NEAR,
+)
+def test_dates_with_an_offset_add_and_remove_exactly_their_instant(
+    rule: str, change: tuple[str, datetime], added: list[int], removed: list[int]
+) -> None:
+    tz, at = change
+    rdate, exdate = (
+        [(at + timedelta(minutes=15 * quarter)).replace(tzinfo=UTC) for quarter in quarters]
+        for quarters in (added, removed)
+    )
+    start = datetime(2000, 1, 1)
+    trigger = rrule(rule, dtstart=start, tz=tz, rdate=rdate, exdate=exdate)
+    low, high = wall_seconds(at) - 2 * 86_400, wall_seconds(at) + 2 * 86_400
+    expected = {*_until(rrule(rule, dtstart=start, tz=tz), low, high), *(int(moment.timestamp()) for moment in rdate)}
+    expected -= {int(moment.timestamp()) for moment in exdate}
+    walked = list(_until(trigger, low, high))
+    assert walked == sorted(expected)
+    assert trigger.count(low, high) == len(walked)
+    assert all(trigger.count(low, tick) == index for index, tick in enumerate(walked, 1))
+    assert [trigger.previous_tick(tick) for tick in walked[1:]] == walked[:-1]
+    assert all(trigger.walls(tick) for tick in walked)
+    assert trigger_from_json(trigger.to_json()) == trigger == pickle.loads(pickle.dumps(trigger))
+
+
+def test_rdate_in_the_second_occurrence_of_a_repeated_hour_keeps_its_instant() -> None:
+    second = datetime(2027, 10, 31, 1, 30, tzinfo=UTC)
+    dates: list[str | datetime] = ["2027-10-31T01:30:00Z", "2027-10-31T02:30:00+01:00", second]
+    for date in (*dates, datetime(2027, 10, 31, 2, 30, fold=1)):
+        trigger = rrule("FREQ=YEARLY", dtstart="2026-11-20T09:00:00", tz="Europe/Rome", rdate=[date])
+        assert trigger.to_json()["rdate"] == ["2027-10-31T01:30:00Z"]
+        assert trigger.next_after(datetime(2027, 1, 1, tzinfo=UTC)) == second
+    first = rrule("FREQ=YEARLY", dtstart="2026-11-20T09:00:00", tz="Europe/Rome", rdate=["2027-10-31T00:30:00Z"])
+    assert first.to_json()["rdate"] == ["2027-10-31T02:30:00"]
+
+
+@pytest.mark.parametrize(
+    "exdate, removes",
+    [
+        ("2027-03-28T02:30:00", True),
+        ("2027-03-28T03:00:00", True),
+        ("2027-03-28T03:00:00+02:00", True),
+        ("2027-03-28T01:00:00Z", True),
+        (datetime(2027, 3, 28, 2, 30, fold=1), True),
+        ("2027-03-28T03:30:00+02:00", False),
+        ("2027-03-28T02:00:00", False),
+    ],
+)
+def test_exdate_of_a_tick_moved_out_of_a_gap_removes_it(exdate: str | datetime, removes: bool) -> None:
+    trigger = rrule("FREQ=DAILY", dtstart="2027-03-20T02:30:00", tz="Europe/Rome", exdate=[exdate])
+    assert trigger.contains(int(datetime(2027, 3, 28, 1, tzinfo=UTC).timestamp())) is not removes
+    assert [code for code, _ in trigger.date_warnings()] == ([] if removes else ["unused-exdate"])
+
+
+def test_exdate_in_a_gap_keeps_the_tick_of_another_time() -> None:
+    end = int(datetime(2027, 3, 28, 1, tzinfo=UTC).timestamp())
+    options: dict[str, Any] = {"dtstart": "2027-03-20T02:30:00", "tz": "Europe/Rome"}
+    for date, remains in (("2027-03-28T02:00:00", True), ("2027-03-28T03:00:00", False)):
+        trigger = rrule("FREQ=DAILY;BYHOUR=2,3;BYMINUTE=0", **options, exdate=[date])
+        assert trigger.contains(end) is remains
+
+
+def test_exdate_of_the_second_occurrence_removes_nothing_and_warns() -> None:
+    second = "2027-10-31T01:30:00Z"
+    options: dict[str, Any] = {"dtstart": "2027-03-20T02:30:00", "tz": "Europe/Rome", "exdate": [second]}
+    trigger = rrule("FREQ=DAILY", **options)
+    assert trigger.contains(int(datetime(2027, 10, 31, 0, 30, tzinfo=UTC).timestamp()))
+    [(code, text)] = trigger.date_warnings()
+    assert code == "unused-exdate"
+    assert second in text
+    assert list(rrule("FREQ=DAILY", **options, rdate=[second]).date_warnings()) == []
+
+
+def test_dates_that_older_workers_would_move_need_a_newer_format() -> None:
+    second = {"rrule": "FREQ=DAILY", "tz": "Europe/Rome", "rdate": ["2027-10-31T02:30:00+01:00"]}
+    stored = trigger_from_json(second).to_json()
+    union = {"any_of": [{"cron": "* * * * *"}, stored]}
+    assert first_format(stored) == first_format(second) == first_format(union) == 5
+    first = trigger_from_json({**second, "rdate": ["2027-10-31T02:30:00+02:00"]}).to_json()
+    assert first_format(first) == 1
+
+
+def test_until_in_the_second_occurrence_includes_the_first() -> None:
+    trigger = rrule("FREQ=DAILY;UNTIL=20271031T010500Z", dtstart="2027-10-30T02:30:00", tz="Europe/Rome")
+    assert shown(trigger, 9) == ["2027-10-30T00:30", "2027-10-31T00:30"]
+
+
+def test_rdate_before_dtstart_ticks() -> None:
+    trigger = rrule("FREQ=DAILY;COUNT=2", dtstart=START, rdate=["2026-01-01T12:00:00"])
+    assert shown(trigger, 9) == ["2026-01-01T12:00", "2026-01-30T09:00", "2026-01-31T09:00"]
+
+
+def test_description_of_count_names_the_ticks_that_remain_after_a_gap() -> None:
+    rule = "FREQ=HOURLY;BYMINUTE=0,15,30,45;COUNT=8"
+    trigger = rrule(rule, dtstart="2027-03-28T02:00:00", tz="Europe/Rome")
+    assert "8 times (4 ticks, because" in trigger.describe()
+    assert len(ticks(trigger, 9)) == 4
+    assert "8 times (Europe/Rome)" in rrule(rule, dtstart="2027-03-29T02:00:00", tz="Europe/Rome").describe()
+
+
 def test_equal_rules_are_equal() -> None:
     one = rrule("freq=weekly; byday=MO,FR; interval=1", tz="Europe/Rome")
     other = rrule("RRULE:BYDAY=MO,FR;FREQ=WEEKLY", tz="Europe/Rome", dtstart=datetime(1970, 1, 5))
@@ -227,6 +343,13 @@ def test_equal_rules_are_equal() -> None:
         ("FREQ=DAILY", {"dtstart": START.replace(microsecond=1)}, "has microseconds"),
         ("FREQ=DAILY", {"exdate": ["2026-01-01T00:00:00"] * 1_001}, "exdate"),
         ("FREQ=DAILY", {"tz": "Mars/Base"}, "zone"),
+        ("FREQ=DAILY", {"dtstart": "2027-10-31T01:30:00Z", "tz": "Europe/Rome"}, "the second 02:30"),
+        ("FREQ=DAILY", {"dtstart": datetime(2027, 10, 31, 2, 30, fold=1), "tz": "Europe/Rome"}, "the second 02:30"),
+        (
+            "FREQ=DAILY;COUNT=2",
+            {"dtstart": START, "exdate": ["2026-01-30T09:00:00", "2026-01-31T09:00:00"]},
+            "never run",
+        ),
     ],
 )
 def test_refusals(rule: str, options: dict[str, Any], reason: str) -> None:

@@ -37,7 +37,7 @@ from tickbird.domain.triggers.trigger import (
 )
 
 _OLDEST, _SHADOWS = 1, 3
-FORMAT = max(_SHADOWS, *(form.format for form in FORMS.values()))
+FORMAT = max(_SHADOWS, *(form.newest_format for form in FORMS.values()))
 # From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
 # The format in which kinds with their own format numbers were added.

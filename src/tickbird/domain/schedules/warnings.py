@@ -22,6 +22,7 @@ Code = Literal[
     "ticks-twice",
     "missing-dates",
     "last-day",
+    "unused-exdate",
     "frequent",
     "far-off",
     "closed",

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 from tickbird.domain.time.instants import to_datetime, to_seconds, to_seconds_ceil
 
 # A code for programs and a sentence for people.
-DateWarning = tuple[Literal["missing-dates", "last-day"], str]
+DateWarning = tuple[Literal["missing-dates", "last-day", "unused-exdate"], str]
 
 
 @runtime_checkable

@@ -26,6 +26,14 @@ class FormOption:
     schema: Schema
 
 
+@dataclass(frozen=True, slots=True)
+class FormatExtension:
+    """A later format of definitions, for documents that older code would read wrongly."""
+
+    format: int
+    is_needed: Callable[[Document], bool]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerForm:
     """How triggers of one class are read and written."""
@@ -45,6 +53,7 @@ class TriggerForm:
     schema: Schema
     # The first format of definitions that supports it: older code ignores such schedules.
     format: int = 1
+    extension: FormatExtension | None = None
     options: tuple[FormOption, ...] = ()
     has_zone: bool = True
     # Builds the trigger from a document and a time zone, or raises TriggerError.
@@ -59,6 +68,14 @@ class TriggerForm:
     prefixes: tuple[str, ...] = ()
     # Caches that depend on time zone data, to be cleared with it.
     caches: tuple[dict[Any, Any], ...] = ()
+
+    @property
+    def newest_format(self) -> int:
+        return self.format if self.extension is None else self.extension.format
+
+    def format_of(self, document: Document) -> int:
+        """Return the first format of definitions that supports a document."""
+        return self.newest_format if self.extension and self.extension.is_needed(document) else self.format
 
     @property
     def keys(self) -> tuple[str, ...]:

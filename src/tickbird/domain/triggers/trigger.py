@@ -79,7 +79,10 @@ def _from_json(value: object, depth: int) -> Trigger:
 
 def first_format(encoded: Any) -> int:
     """Return the first format of definitions that supports all forms of a trigger's JSON."""
-    return max((FORMS[name].format for document in _members(encoded) for name in document if name in FORMS), default=1)
+    return max(
+        (FORMS[name].format_of(document) for document in _members(encoded) for name in document if name in FORMS),
+        default=1,
+    )
 
 
 def custom_names(encoded: Any) -> list[str]:

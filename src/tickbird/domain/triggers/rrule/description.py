@@ -20,8 +20,11 @@ _PERIODS: Final = {
 }
 
 
-def describe(rule: Rule, start: int) -> str:
-    """Describe the rule in a sentence, including the parts that come from its start."""
+def describe(rule: Rule, start: int, merged: int) -> str:
+    """Describe the rule in a sentence, including the parts that come from its start.
+
+    `merged` is the number of counted times that a gap moves to the tick of another time.
+    """
     at = wall_datetime(start)
     period = _PERIODS[rule.freq]
     text = f"Every {period}" if rule.interval == 1 else f"Every {rule.interval} {period}s"
@@ -42,6 +45,9 @@ def describe(rule: Rule, start: int) -> str:
         text += f", only the {_join(_ordinal(position) for position in rule.positions)} of these in each {period}"
     if rule.max_count is not None:
         text += f", {rule.max_count:,} time{'s'[: rule.max_count > 1]}"
+        if merged:
+            ticks = rule.max_count - merged
+            text += f" ({ticks:,} tick{'s'[: ticks > 1]}, because a DST change moves several times to one tick)"
     if rule.until is not None:
         until, is_utc = read_until(rule.until)
         text += f", until {until:%Y-%m-%d %H:%M:%S}{' UTC' if is_utc else ''}"

@@ -11,14 +11,22 @@ from tickbird.domain.time.instants import (
     DAY,
     FIRST_SECOND,
     LAST_SECOND,
-    parse_iso,
-    to_seconds,
+    iso,
     wall_datetime,
     wall_seconds,
 )
-from tickbird.domain.time.zones import MAX_SHIFT, Zone, zone
+from tickbird.domain.time.zones import zone
 from tickbird.domain.triggers.base import BaseTrigger, DateWarning
-from tickbird.domain.triggers.form import Document, FormOption, TriggerForm
+from tickbird.domain.triggers.form import Document, FormatExtension, FormOption, TriggerForm
+from tickbird.domain.triggers.rrule.dates import (
+    Exclusions,
+    latest_wall,
+    read_exdates,
+    read_rdates,
+    read_wall,
+    unused_exdates,
+    wall_text,
+)
 from tickbird.domain.triggers.rrule.description import describe
 from tickbird.domain.triggers.rrule.missing_dates import missing_dates
 from tickbird.domain.triggers.rrule.parser import MAX_LENGTH, normalize, parse, read_until, refuse
@@ -45,6 +53,7 @@ def rrule(
     `dtstart` is the first possible tick and the origin of INTERVAL and COUNT (default: 1970-01-01T00:00, weekly rules:
     Monday 1970-01-05). Datetimes without a zone are in `tz`. `exdate` removes ticks, `rdate` adds some. Rules are
     computed on the wall clock: a tick in a gap moves to the end of the gap, a repeated one runs once, the first time.
+    A date with an offset names an instant, also in a repeated hour.
     """
     return RRule(rule, dtstart, tz, tuple(exdate), tuple(rdate))
 
@@ -52,7 +61,19 @@ def rrule(
 class RRule(BaseTrigger):
     """The grid of one recurrence rule; created by `rrule()`."""
 
-    __slots__ = ("_added", "_default", "_removed", "_start", "_walls", "_zone", "exdates", "rdates", "rule", "tz")
+    __slots__ = (
+        "_added",
+        "_default",
+        "_instants",
+        "_removed",
+        "_start",
+        "_walls",
+        "_zone",
+        "exdates",
+        "rdates",
+        "rule",
+        "tz",
+    )
 
     def __init__(
         self,
@@ -69,55 +90,73 @@ class RRule(BaseTrigger):
         if dtstart is None and parsed.max_count is not None:
             raise refuse("rrule", "COUNT needs a start to count from", "Add dtstart.")
         self._default = _DEFAULT_WEEKLY_START if parsed.freq == "WEEKLY" else _DEFAULT_START
-        self._start = self._default if dtstart is None else _read_wall(dtstart, self._zone, "dtstart")
+        self._start = self._default if dtstart is None else self._read_start(dtstart)
         last = None
         if parsed.until is not None:
             until, is_utc = read_until(parsed.until)
             last = wall_seconds(until)
             if is_utc:
-                last = self._zone.to_wall(last)
+                last = latest_wall(last, self._zone)
         self._walls = _walls_of(self.rule, self._start, last, self.tz)
         for name, dates in (("exdate", exdate), ("rdate", rdate)):
             if isinstance(dates, str | bytes) or len(dates) > MAX_DATES:
                 raise refuse(name, f"expected a list of at most {MAX_DATES:,} dates")
-        self.exdates = tuple(sorted({_read_wall(at, self._zone, "exdate") for at in exdate}))
-        self.rdates = tuple(sorted({_read_wall(at, self._zone, "rdate") for at in rdate}))
-        excluded = set(self.exdates)
-        self._added = tuple(at for at in self.rdates if at not in excluded and not self._walls.contains(at))
-        self._removed = tuple(at for at in self.exdates if self._walls.contains(at))
+        self.exdates = read_exdates(exdate, self._zone)
+        self.rdates = read_rdates(rdate, self._zone)
+        self._removed = Exclusions(self._walls, self.exdates, self._zone)
+        self._added = tuple(
+            wall for wall in self.rdates.walls if self._removed.end_of(wall) is None and not self._walls.contains(wall)
+        )
+        self._instants = tuple(at for at in self.rdates.instants if at not in self.exdates.instants)
+        if self.exdates.number and self.next_tick(FIRST_SECOND - 1) is None:
+            raise refuse("exdate", "removes every tick of the rule, so it would never run")
+
+    def _read_start(self, dtstart: datetime | str) -> int:
+        wall, tick = read_wall(dtstart, self._zone, "dtstart")
+        if tick is not None:
+            raise refuse(
+                "dtstart",
+                f"{iso(tick)} is the second {wall_datetime(wall):%H:%M} of that day in {self.tz}, and a repeated time "
+                "ticks only the first time",
+                f"Write {wall_text(wall)} for the first time, or add the instant as rdate.",
+            )
+        return wall
 
     def next_tick(self, after: int) -> int | None:
         if after >= LAST_SECOND:
             return None
-        wall = self._next_wall(self._reached(max(after, FIRST_SECOND - 1)) + 1)
-        if wall is None:
-            return None
-        tick = self._zone.to_epoch(wall)
-        return tick if FIRST_SECOND <= tick <= LAST_SECOND else None
+        wall = self._next_wall(latest_wall(max(after, FIRST_SECOND - 1), self._zone) + 1)
+        index = bisect_right(self._instants, after)
+        ticks = [] if wall is None else [self._zone.to_epoch(wall)]
+        tick = min((*ticks, *self._instants[index : index + 1]), default=None)
+        return tick if tick is not None and FIRST_SECOND <= tick <= LAST_SECOND else None
 
     def previous_tick(self, before: int) -> int | None:
         if before <= FIRST_SECOND:
             return None
-        wall = self._previous_wall(self._reached(min(before, LAST_SECOND + 1) - 1))
-        return None if wall is None else self._zone.to_epoch(wall)
+        wall = self._previous_wall(latest_wall(min(before, LAST_SECOND + 1) - 1, self._zone))
+        index = bisect_left(self._instants, before)
+        ticks = [] if wall is None else [self._zone.to_epoch(wall)]
+        return max((*ticks, *self._instants[:index][-1:]), default=None)
 
     def count(self, after: int, until: int) -> int:
         low, high = max(after, FIRST_SECOND - 1), min(until, LAST_SECOND)
         if high <= low:
             return 0
-        total = self._before(self._reached(high) + 1) - self._before(self._reached(low) + 1)
+        total = self._before(latest_wall(high, self._zone) + 1) - self._before(latest_wall(low, self._zone) + 1)
+        total += bisect_right(self._instants, high) - bisect_right(self._instants, low)
         for span in self._zone.spans(low + 1, high + 1):
             # All times in a gap move to its end, as one tick.
             if low < span.start <= high:
-                lost, end = self._reached(span.start - 1) + 1, span.start + span.offset
+                lost, end = latest_wall(span.start - 1, self._zone) + 1, span.start + span.offset
                 if lost < end:
                     total -= max(0, self._before(end + 1) - self._before(lost) - 1)
         return total
 
     def walls(self, tick: int) -> list[int]:
         """Return the wall-clock seconds of a tick, including those lost in a gap."""
-        walls = []
-        wall = self._next_wall(self._reached(tick - 1) + 1)
+        walls = [self._zone.to_wall(tick)] if tick in self._instants else []
+        wall = self._next_wall(latest_wall(tick - 1, self._zone) + 1)
         while wall is not None and self._zone.to_epoch(wall) == tick:
             walls.append(wall)
             wall = self._next_wall(wall + 1)
@@ -125,16 +164,23 @@ class RRule(BaseTrigger):
 
     @property
     def max_per_day(self) -> int:
-        return self._walls.max_per_day + len(self._added)
+        return self._walls.max_per_day + len(self._added) + len(self._instants)
 
     def on_wall_clock(self) -> RRule:
         if self.tz == "UTC":
             return self
-        _, (rule, dtstart, _, exdate, rdate) = self.__reduce__()
-        return RRule(rule, dtstart, "UTC", exdate, rdate)
+        # Shared as they are, because UTC would give UNTIL and the ends of gaps another meaning.
+        clock = RRule.__new__(RRule)
+        for name in self.__slots__:
+            setattr(clock, name, {"_zone": zone("UTC"), "tz": "UTC", "_instants": ()}.get(name, getattr(self, name)))
+        return clock
 
     def date_warnings(self) -> Iterator[DateWarning]:
-        return missing_dates(parse(self.rule), self.dtstart)
+        yield from missing_dates(parse(self.rule), self.dtstart)
+        if unused := unused_exdates(self._walls, self.exdates, self.rdates, self._zone):
+            more = f" and {len(unused) - 3:,} more" if len(unused) > 3 else ""
+            verb = "removes" if len(unused) == 1 else "remove"
+            yield "unused-exdate", f"exdate: {', '.join(unused[:3])}{more} {verb} nothing, because no tick is then"
 
     @property
     def dtstart(self) -> datetime:
@@ -142,20 +188,27 @@ class RRule(BaseTrigger):
         return wall_datetime(self._start)
 
     def describe(self) -> str:
-        text = describe(parse(self.rule), self._start)
-        if self.exdates:
-            text += f", except on {len(self.exdates)} date{'s'[: len(self.exdates) > 1]}"
-        if self.rdates:
-            text += f", and on {len(self.rdates)} more date{'s'[: len(self.rdates) > 1]}"
+        text = describe(parse(self.rule), self._start, self._merged())
+        if number := self.exdates.number:
+            text += f", except on {number} date{'s'[: number > 1]}"
+        if number := self.rdates.number:
+            text += f", and on {number} more date{'s'[: number > 1]}"
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
+
+    def _merged(self) -> int:
+        """Return how many of the times that COUNT counts fall together with another one in a gap."""
+        if parse(self.rule).max_count is None or self.tz == "UTC":
+            return 0
+        first, last = self._zone.to_epoch(self._start), self._zone.to_epoch(self._walls.last)
+        return self._walls.before(self._walls.last + 1) - RRule(self.rule, self.dtstart, self.tz).count(first - 1, last)
 
     def to_json(self) -> dict[str, object]:
         document: dict[str, object] = {"rrule": self.rule}
         if self._start != self._default:
             document["dtstart"] = self.dtstart.isoformat()
         for name, dates in (("exdate", self.exdates), ("rdate", self.rdates)):
-            if dates:
-                document[name] = [wall_datetime(at).isoformat() for at in dates]
+            if dates.number:
+                document[name] = dates.texts
         if self.tz != "UTC":
             document["tz"] = self.tz
         return document
@@ -171,44 +224,32 @@ class RRule(BaseTrigger):
         return hash((RRule, self._key))
 
     def __reduce__(self) -> tuple[type[RRule], tuple[Any, ...]]:
-        dates = ([wall_datetime(at) for at in self.exdates], [wall_datetime(at) for at in self.rdates])
         # A weekly rule may start on the default explicitly; both are equal.
-        return RRule, (self.rule, self.dtstart, self.tz, *dates)
+        return RRule, (self.rule, self.dtstart, self.tz, self.exdates.datetimes, self.rdates.datetimes)
 
     @property
     def _key(self) -> tuple[object, ...]:
         return self.rule, self._start, self.tz, self.exdates, self.rdates
 
-    def _reached(self, at: int) -> int:
-        """Return the latest wall-clock second shown up to an epoch second."""
-        reached = self._zone.to_wall(at)
-        for span in self._zone.spans(at - MAX_SHIFT, at):
-            reached = max(reached, min(span.end - 1, at) + span.offset)
-        return reached
-
     def _next_wall(self, wall: int) -> int | None:
         ruled = self._walls.next(wall)
-        while ruled is not None and self._is_removed(ruled):
-            ruled = self._walls.next(ruled + 1)
+        while ruled is not None and (end := self._removed.end_of(ruled)) is not None:
+            ruled = self._walls.next(end + 1)
         index = bisect_left(self._added, wall)
         added = self._added[index] if index < len(self._added) else None
         return min((at for at in (ruled, added) if at is not None), default=None)
 
     def _previous_wall(self, wall: int) -> int | None:
         ruled = self._walls.previous(wall)
-        while ruled is not None and self._is_removed(ruled):
+        while ruled is not None and self._removed.end_of(ruled) is not None:
             ruled = self._walls.previous(ruled - 1)
         index = bisect_right(self._added, wall)
         added = self._added[index - 1] if index else None
         return max((at for at in (ruled, added) if at is not None), default=None)
 
-    def _is_removed(self, wall: int) -> bool:
-        index = bisect_left(self._removed, wall)
-        return index < len(self._removed) and self._removed[index] == wall
-
     def _before(self, wall: int) -> int:
         """Count the wall-clock seconds of the grid before `wall`."""
-        return self._walls.before(wall) + bisect_left(self._added, wall) - bisect_left(self._removed, wall)
+        return self._walls.before(wall) + bisect_left(self._added, wall) - self._removed.before(wall)
 
 
 def _walls_of(rule: str, start: int, last: int | None, tz: str) -> RuleWalls:
@@ -222,20 +263,6 @@ def _walls_of(rule: str, start: int, last: int | None, tz: str) -> RuleWalls:
     return walls
 
 
-def _read_wall(at: datetime | str, in_zone: Zone, field: str) -> int:
-    """Return the wall-clock second of a datetime; an aware datetime is converted."""
-    if isinstance(at, str):
-        at = parse_iso(at, field)
-    if not isinstance(at, datetime):
-        raise refuse(field, f"expected a date and time, not {type(at).__name__}")
-    if at.microsecond:
-        raise refuse(field, "has microseconds, but ticks are whole seconds", "Use .replace(microsecond=0).")
-    wall = wall_seconds(at) if at.tzinfo is None else in_zone.to_wall(to_seconds(at))
-    if not FIRST_SECOND <= wall <= LAST_SECOND:
-        raise refuse(field, "is outside the years 1 to 9999")
-    return wall
-
-
 def _read(document: Document, tz: str) -> RRule:
     exdate, rdate = (_read_dates(document.get(name, []), name) for name in ("exdate", "rdate"))
     return RRule(document["rrule"], document.get("dtstart"), tz, exdate, rdate)
@@ -245,6 +272,12 @@ def _read_dates(value: object, field: str) -> list[datetime | str]:
     if not isinstance(value, list) or not all(isinstance(item, datetime | str) for item in value):
         raise refuse(field, 'expected a list of dates such as "2026-12-24T18:00:00"')
     return value
+
+
+def _has_instants(document: Document) -> bool:
+    """Return whether a date has an offset, which older code would convert to a wall-clock time."""
+    dates = [date for name in ("exdate", "rdate") if isinstance(document.get(name), list) for date in document[name]]
+    return any(isinstance(date, str) and (date.endswith("Z") or date[-6:-5] in ("+", "-")) for date in dates)
 
 
 def _write_text(document: Document) -> str | None:
@@ -282,6 +315,7 @@ FORM = TriggerForm(
     parse_text=lambda text, _: {"rrule": text},
     write_text=_write_text,
     prefixes=("RRULE:", "FREQ="),
+    extension=FormatExtension(5, _has_instants),
     # UNTIL may be in UTC.
     caches=(_rules,),
 )
