@@ -190,3 +190,40 @@ def test_clock_changes_by_the_rule_of_the_standard() -> None:
     made = imported(event("DTSTART;TZID=Europe/Rome:20270101T023000", "RRULE:FREQ=DAILY"))
     [first, _] = made.differences["Digest"]
     assert first.description("iCalendar") == "2027-03-28: iCalendar at 03:30 CEST, Tickbird at 03:00 CEST"
+
+
+def test_single_event_in_a_gap_gets_the_note_of_rules() -> None:
+    made = imported(event("DTSTART;TZID=Europe/Rome:20270328T023000"))
+    [difference] = made.differences["Digest"]
+    assert difference.description("iCalendar") == "2027-03-28: iCalendar at 03:30 CEST, Tickbird at 03:00 CEST"
+    assert imported(event("DTSTART;TZID=Europe/Rome:20271031T023000")).differences == {}
+
+
+@pytest.mark.parametrize(
+    "exdate",
+    ["EXDATE:20270328T013000Z", "EXDATE:20270328T010000Z", "EXDATE;TZID=Europe/Rome:20270328T023000"],
+)
+def test_exdate_of_an_occurrence_in_a_gap_removes_its_tick(exdate: str) -> None:
+    made = imported(event("DTSTART;TZID=Europe/Rome:20270327T023000", "RRULE:FREQ=DAILY;COUNT=3", exdate))
+    days = [datetime(2027, 3, 27, 1, 30, tzinfo=UTC), datetime(2027, 3, 29, 0, 30, tzinfo=UTC)]
+    assert ticks(made, "Digest") == {int(at.timestamp()) for at in days}
+    assert "Digest" not in made.differences
+
+
+def test_cancelled_occurrence_in_a_gap_is_removed() -> None:
+    cancelled = event("RECURRENCE-ID:20270328T013000Z", "STATUS:CANCELLED")
+    made = fields(event("DTSTART;TZID=Europe/Rome:20270101T023000", "RRULE:FREQ=DAILY"), cancelled)
+    assert made["exdate"] == ["2027-03-28T02:30:00"]
+
+
+def test_dates_in_the_second_occurrence_of_a_repeated_hour_keep_their_instant() -> None:
+    rule = ("DTSTART;TZID=Europe/Rome:20271030T023000", "RRULE:FREQ=DAILY;COUNT=3")
+    first, second = (int(datetime(2027, 10, 31, hour, 30, tzinfo=UTC).timestamp()) for hour in (0, 1))
+    added = imported(event(*rule, "RDATE:20271031T013000Z"))
+    assert {first, second} < ticks(added, "Digest")
+    assert added.differences == {}
+    removed = imported(event(*rule, "EXDATE:20271031T013000Z"))
+    assert first in ticks(removed, "Digest")
+    [note] = removed.imported.entries[0].notes
+    assert "2027-10-31T01:30:00Z removes nothing" in note
+    assert imported(event(*rule, "EXDATE:20271031T003000Z")).imported.entries[0].notes == []

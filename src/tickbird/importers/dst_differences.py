@@ -49,7 +49,8 @@ def differences(entry: ImportedSchedule, definition: Definition, horizon: Horizo
     """Return the days of the horizon that differ, in order."""
     if entry.fires is None:
         return []
-    tz = definition.trigger.tz
+    # `at` is an instant; the original may be on a wall clock.
+    tz = entry.fields.get("tz", definition.trigger.tz)
     theirs, ours = set(), set()
     for start, end in entry.stretches or changes(tz, horizon):
         theirs |= {at for at in entry.fires(start, end) if start < at <= end}

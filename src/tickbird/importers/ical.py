@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError, TriggerError
-from tickbird.domain.time.instants import to_datetime, to_seconds, wall_datetime, wall_seconds
+from tickbird.domain.time.instants import DAY, iso, to_datetime, to_seconds, wall_datetime, wall_seconds
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
 from tickbird.domain.triggers.rrule.rrule import rrule
@@ -49,7 +49,7 @@ class _Component:
 
 @dataclass(slots=True)
 class _Event:
-    """An event whose dates are wall-clock times in its zone."""
+    """An event whose dates are wall-clock times in its zone; aware if they are the second time in a repeated hour."""
 
     component: _Component
     origin: str
@@ -74,7 +74,9 @@ class _Event:
         fields: dict[str, Any] = {"rrule": self.rule or _SINGLE, "dtstart": self.start.isoformat(), "tz": self.tz}
         for name, dates in (("exdate", self.exdate), ("rdate", self.rdate)):
             if dates:
-                fields[name] = [date.isoformat() for date in sorted(dates)]
+                fields[name] = sorted(
+                    date.isoformat() if date.tzinfo is None else iso(to_seconds(date)) for date in dates
+                )
         return fields
 
 
@@ -154,13 +156,17 @@ def _add(imported: Imported, event: _Event, task: str | None, after: int) -> Non
     except InvalidError as error:
         imported.leave(event.origin, str(error).rstrip("."), component.line)
         return
-    if trigger.next_tick(after) is None:
+    first = trigger.next_tick(after)
+    if first is None:
         imported.leave(event.origin, "it is over", component.line)
         return
     summary = component.text("SUMMARY") or component.text("UID") or "event"
     fields = {**event.fields, "task": task or name_of(summary), "description": summary}
     entry = ImportedSchedule(summary, fields, event.origin, component.line, event.notes)
-    entry.fires = _fires(trigger)
+    entry.notes += [f"Warning: {text}." for code, text in trigger.date_warnings() if code == "unused-exdate"]
+    entry.fires = _fires(trigger, event)
+    if trigger.on_wall_clock() is None:
+        entry.stretches = [(first - DAY, first + DAY)]
     if component.text("STATUS").upper() == "CANCELLED":
         entry.off = "it is cancelled"
     imported.add(entry)
@@ -178,8 +184,8 @@ def _event(component: _Component, zones: _Zones) -> _Event:
     if len(rules) > 1 or "EXRULE" in component.properties:
         raise ValueError("it has several rules, or an EXRULE. Create a schedule for each rule")
     event = _Event(component, _origin(component), tz, start, all_day, rules[0] if rules else None, set(), set(), notes)
-    event.exdate |= set(_dates(component, "EXDATE", event, zones))
     event.rdate |= set(_dates(component, "RDATE", event, zones))
+    event.exdate |= {_excluded_date(date, event) for date in _dates(component, "EXDATE", event, zones)}
     if event.rule is not None and not _is_in_rule(event):
         event.rdate.add(start)
         notes.append("Its start does not match its rule. It is added as rdate, because calendars show it.")
@@ -200,11 +206,30 @@ def _dates(component: _Component, name: str, event: _Event, zones: _Zones) -> It
 
 
 def _in_event(stated: _Property, text: str, event: _Event, zones: _Zones) -> datetime:
-    """Return the local time in the zone of the event. A date without a time gets the time of the event."""
+    """Return the local time in the zone of the event, or an aware datetime if it is the second one in a repeated hour.
+
+    A date without a time gets the time of the event.
+    """
     tz, moment, is_date = _moment(stated, text, zones)
     if is_date:
         return moment.replace(hour=event.start.hour, minute=event.start.minute, second=event.start.second)
-    return wall_datetime(zone(event.tz).to_wall(zone(tz).to_epoch(wall_seconds(moment)))) if tz != event.tz else moment
+    if tz == event.tz:
+        return moment
+    own, instant = zone(event.tz), zone(tz).to_epoch(wall_seconds(moment))
+    wall = own.to_wall(instant)
+    return wall_datetime(wall) if own.to_epoch(wall) == instant else to_datetime(instant)
+
+
+def _excluded_date(date: datetime, event: _Event) -> datetime:
+    """Return the occurrence that a date names; in RFC 5545, a time in a gap is later by the duration of the gap."""
+    clock = rrule(event.rule or _SINGLE, dtstart=event.start, tz=event.tz, rdate=event.rdate).on_wall_clock()
+    if date.tzinfo is not None or clock.contains(wall_seconds(date)):
+        return date
+    own = zone(event.tz)
+    instant = own.to_epoch(wall_seconds(date))
+    span = own.span(instant)
+    lost = instant + own.span(span.start - 1).offset
+    return wall_datetime(lost) if lost < span.start + span.offset and clock.contains(lost) else date
 
 
 def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> None:
@@ -214,7 +239,7 @@ def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> 
         raise ValueError("it changes an occurrence of an event that is not in the calendar")
     if "RANGE" in stated.params:
         raise ValueError("it changes all later occurrences. End the rule with UNTIL, and create another schedule")
-    before = _in_event(stated, stated.value, event, zones)
+    before = _excluded_date(_in_event(stated, stated.value, event, zones), event)
     if component.text("STATUS").upper() == "CANCELLED":
         event.exdate.add(before)
         event.notes.append(f"The occurrence of {before} is cancelled (line {component.line}).")
@@ -251,14 +276,16 @@ def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime,
     return zones.default if tzid is None or is_date else zones.find(tzid), moment, is_date
 
 
-def _fires(trigger: Trigger) -> Fires | None:
+def _fires(trigger: Trigger, event: _Event) -> Fires:
     """Return the firings of RFC 5545: a local time in a DST gap is later by the duration of the gap."""
-    wall, local = trigger.on_wall_clock(), zone_info(trigger.tz)
+    wall, local = trigger.on_wall_clock(), zone_info(event.tz)
     if wall is None:
-        return None
+        single = to_seconds(event.start.replace(tzinfo=local))
+        return lambda after, until: [single] if after < single <= until else []
+    aware = {to_seconds(date) for date in event.rdate - event.exdate if date.tzinfo is not None}
 
     def fires(after: int, until: int) -> Iterable[int]:
-        instants = set()
+        instants = set(aware)
         tick = wall.next_tick(after - 2 * 86_400)
         while tick is not None and tick <= until + 2 * 86_400:
             instants.add(to_seconds(wall_datetime(tick).replace(tzinfo=local)))
