@@ -14,12 +14,14 @@ from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.schedules.target_input import is_target_kind
 from tickbird.domain.targets.registry import read_spec
-from tickbird.domain.triggers.trigger import FORMS, Trigger, trigger_from_json
+from tickbird.domain.triggers.form import FormOption
+from tickbird.domain.triggers.trigger import FORMS, Trigger, kept_options, trigger_from_json
 from tickbird.files.fields import target_names
 
 # Short forms of the trigger's JSON. The kinds of targets are short forms of the target.
 TRIGGERS = tuple(FORMS)
-SHORT = (*TRIGGERS, "tz")
+TRIGGER_OPTIONS = {option.name: option for form in FORMS.values() for option in form.options}
+SHORT = (*TRIGGERS, *TRIGGER_OPTIONS, "tz")
 
 
 def settable() -> tuple[str, ...]:
@@ -34,8 +36,8 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
             raise InvalidError(
                 f"{argument[:60]!r} is not field=value.", field=name[:60], hint="Write, for example, retries=3."
             )
-        if name not in SHORT and not is_target_kind(name):
-            check_fields([name])
+        if not is_target_kind(name):
+            check_fields([name], (*settable(), "target"))
         if name in fields:
             raise InvalidError(f"{name}: is given twice.", field=name)
         fields[name] = text
@@ -53,9 +55,9 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
 
 
 def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantParser) -> dict[str, Any]:
-    """Parse the values. `before` is the current trigger: its time zone stays unless `tz` is given."""
-    values = {name: _value(name, text, read) for name, text in texts.items() if name not in ("tz", *TRIGGERS)}
-    if any(name in texts for name in ("tz", *TRIGGERS)):
+    """Parse the values. `before` is the current trigger: its time zone and options stay unless they are given."""
+    values = {name: _value(name, text, read) for name, text in texts.items() if name not in SHORT}
+    if any(name in texts for name in SHORT):
         values["trigger"] = _trigger(texts, values.get("trigger"), before, read)
     return values
 
@@ -81,14 +83,36 @@ def _json(name: str, text: str) -> Any:
 
 
 def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: InstantParser) -> Trigger:
-    tz = texts.get("tz", before.tz if before else "UTC")
-    form = next((form for form in FORMS.values() if form.name in texts), None)
-    if form is not None and (form.has_zone or "tz" not in texts):
-        document = form.parse_text(texts[form.name], lambda text: read(text, form.name, ahead=True).at)
-        return form.read(document, tz)
-    # Only tz is given: keep the trigger and change its time zone.
     same = given or before
-    stored = {} if same is None or form is not None else same.to_json()
-    if not any(name in stored and known.has_zone for name, known in FORMS.items()):
+    stored = {} if same is None else same.to_json()
+    tz = texts.get("tz", "UTC" if same is None else same.tz)
+    form = next((form for form in FORMS.values() if form.name in texts), None)
+    if form is not None:
+        name = form.name
+        value = form.parse_text(texts[name], lambda text: read(text, name, ahead=True).at)
+        document = {**kept_options(form, stored), **value}
+    else:
+        form, document = next((form for form in FORMS.values() if form.name in stored), None), stored
+    if "tz" in texts and not (form and form.has_zone):
         raise InvalidError("tz: this trigger has no time zone.", field="tz", hint="Set cron=EXPR with tz=ZONE.")
-    return trigger_from_json({**stored, "tz": tz})
+    for option in TRIGGER_OPTIONS.values():
+        if option.name not in texts:
+            continue
+        if form is None or option not in form.options:
+            owner = next(owner for owner in FORMS.values() if option in owner.options)
+            hint = f"Set {owner.name}={owner.metavar} with {option.name}, or trigger=JSON."
+            raise InvalidError(f"{option.name}: this trigger is not {owner.name}.", field=option.name, hint=hint)
+        # An empty text removes the option.
+        document = {key: value for key, value in document.items() if key != option.name}
+        if text := texts[option.name].strip():
+            document[option.name] = _option(option, text)
+    assert form is not None
+    return form.read(document, tz)
+
+
+def _option(option: FormOption, text: str) -> Any:
+    if option.kind == "moment":
+        return text
+    if option.kind == "moments" and not text.startswith("["):
+        return [moment.strip() for moment in text.split(",")]
+    return _json(option.name, text)

@@ -19,7 +19,7 @@ from tickbird.domain.text import NAME
 from tickbird.domain.triggers.trigger import AnyOf, at
 from tickbird.web.charts import Chart
 from tickbird.web.forms.schedule_draft import Draft
-from tickbird.web.forms.trigger_text import clock_notes
+from tickbird.web.forms.trigger_text import clock_notes, kept_note
 from tickbird.web.load_diff import load_change
 from tickbird.web.page_request import PageRequest
 
@@ -70,11 +70,16 @@ async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Sc
     return Outlook(
         preview=found,
         inherited=_inherited(settings, draft.fields),
-        notes=clock_notes(draft.texts["when"], draft.texts["tz"].strip() or "UTC"),
+        notes=_notes(draft),
         quieter=await _quieter(visit, found),
         unserved=await _unserved(visit, target, found),
         load=await load_change(visit, before, found, _name(name)),
     )
+
+
+def _notes(draft: Draft) -> list[str]:
+    text, tz = draft.texts["when"], draft.texts["tz"].strip() or "UTC"
+    return [*clock_notes(text, tz), *kept_note(text, tz, draft.base.get("trigger"))]
 
 
 async def _settings(visit: PageRequest, target: Target | None) -> Mapping[str, Any]:

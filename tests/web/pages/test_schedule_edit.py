@@ -13,7 +13,7 @@ from tickbird.domain.schedules.definition import FIELDS, Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.web.forms.policy_fields import GROUPS
-from tickbird.web.forms.trigger_text import clock_notes, read_trigger, trigger_texts
+from tickbird.web.forms.trigger_text import clock_notes, kept_note, read_trigger, trigger_texts
 
 
 def test_no_field_is_forgotten() -> None:
@@ -49,6 +49,29 @@ def test_times_of_one_shots_that_the_clock_leaves_out_or_repeats() -> None:
     assert "02:30 does not exist on 28 Mar 2027" in gone
     assert "02:30 comes twice on 31 Oct 2027" in twice
     assert clock_notes(text, "UTC") == []
+
+
+_WEEKLY = {"rrule": "FREQ=WEEKLY;BYDAY=MO", "dtstart": "2026-01-05T09:00:00", "exdate": ["2026-01-12T09:00:00"]}
+_STEPS = {"every": {"days": 2}, "anchor": "2026-01-05T09:00:00"}
+
+
+@pytest.mark.parametrize(
+    "text, stored, expected, names",
+    [
+        ("rrule FREQ=DAILY", _WEEKLY, {**_WEEKLY, "rrule": "FREQ=DAILY"}, "dtstart and exdate stay"),
+        ("FREQ=DAILY;COUNT=9", _WEEKLY, {**_WEEKLY, "rrule": "FREQ=DAILY;COUNT=9"}, "dtstart and exdate stay"),
+        ("every 4h", _STEPS, {**_STEPS, "every": {"hours": 4}}, "anchor stays"),
+        ('{"rrule": "FREQ=DAILY"}', _WEEKLY, {"rrule": "FREQ=DAILY"}, ""),
+        ("every 4h", _WEEKLY, {"every": {"hours": 4}}, ""),
+        ("rrule FREQ=DAILY", None, {"rrule": "FREQ=DAILY"}, ""),
+    ],
+)
+def test_typed_text_of_the_same_form_keeps_options_that_text_cannot_express(
+    text: str, stored: dict[str, object] | None, expected: dict[str, object], names: str
+) -> None:
+    assert read_trigger(text, "UTC", stored).to_json() == expected
+    notes = kept_note(text, "UTC", stored)
+    assert [names in note for note in notes] == ([True] if names else [])
 
 
 @looked_at

@@ -28,6 +28,7 @@ __all__ = [
     "at",
     "custom_names",
     "first_format",
+    "kept_options",
     "read_trigger_line",
     "trigger_from_json",
     "trigger_text",
@@ -102,14 +103,24 @@ def unregistered_customs(encoded: Any) -> list[str]:
     return [name for name in custom_names(encoded) if _custom.find_custom(name) is None]
 
 
-def read_trigger_line(line: str, tz: str, read_instant: ReadInstant) -> Trigger:
-    """Parse a typed line: the name of a form and its text, or a cron expression."""
+def kept_options(form: TriggerForm, stored: Any) -> dict[str, Any]:
+    """Return the options of a trigger's JSON that stay if only its value is set; none if it has another form."""
+    if not isinstance(stored, Mapping) or form.name not in stored:
+        return {}
+    return {option.name: stored[option.name] for option in form.options if option.name in stored}
+
+
+def read_trigger_line(line: str, tz: str, read_instant: ReadInstant, stored: Any = None) -> Trigger:
+    """Parse a typed line: the name of a form and its text, or a cron expression.
+
+    Options of `stored`, the JSON of the trigger that the line replaces, stay if the form is the same.
+    """
     word, _, rest = line.partition(" ")
     form, text = FORMS.get(word.lower()), rest
     if form is None:
         prefixed = (form for form in FORMS.values() if form.prefixes and line.upper().startswith(form.prefixes))
         form, text = next(prefixed, _cron.FORM), line
-    return form.read(form.parse_text(text, read_instant), tz)
+    return form.read({**kept_options(form, stored), **form.parse_text(text, read_instant)}, tz)
 
 
 def trigger_text(encoded: Any) -> str | None:

@@ -114,7 +114,7 @@ def _understand(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> 
     """Read what differs from what was there before."""
     shown = draft.texts
     if shown["when"] != before["when"] or shown["tz"] != before["tz"] or "trigger" not in draft.base:
-        _take(draft, "trigger", lambda: read_trigger(shown["when"], _zone(shown)))
+        _take(draft, "trigger", lambda: read_trigger(shown["when"], _zone(shown), draft.base.get("trigger")))
     _target(visit, draft, before)
     for policy in policy_fields.INPUTS:
         if shown[policy.name] != before[policy.name]:

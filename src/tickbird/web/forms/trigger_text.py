@@ -21,20 +21,42 @@ from tickbird.domain.triggers.trigger import (
 from tickbird.web.forms.instants import Picked, read_instant
 
 
-def read_trigger(text: str, tz: str) -> Trigger:
-    """The trigger of what was typed; times without a zone are in `tz`."""
+def read_trigger(text: str, tz: str, stored: Any = None) -> Trigger:
+    """The trigger of a typed text; times without a zone are in `tz`.
+
+    `stored` is the JSON of the trigger that it replaces. Its options stay if the text cannot express them.
+    """
     stripped = text.strip()
     if not stripped:
         raise TriggerError("Enter a trigger: a cron expression such as 0 9 * * 1-5, or every 15m.", field="when")
     if stripped.startswith(("{", "[")):
         return _from_json(stripped, tz)
     lines = [line.strip() for line in stripped.splitlines() if line.strip()]
-    found = [_line(line, tz) for line in lines]
+    hidden = stored if len(lines) == 1 and trigger_text(stored) is None else None
+    found = [_line(line, tz, hidden) for line in lines]
     return found[0] if len(found) == 1 else AnyOf(*found)
 
 
-def _line(line: str, tz: str) -> Trigger:
-    return read_trigger_line(line, tz, lambda text: _instant(text, tz).at)
+def kept_note(text: str, tz: str, stored: Any) -> list[str]:
+    """A note about the options of the stored trigger that stay although the text does not have them."""
+    typed, whole = _json_of(text, tz), _json_of(text, tz, stored)
+    names = [option.name for form in FORMS.values() for option in form.options if option.name in whole.keys() - typed]
+    if not names:
+        return []
+    verb = "stays" if len(names) == 1 else "stay"
+    return [f"{' and '.join(names)} {verb} unchanged. To change or remove options, write the trigger as JSON."]
+
+
+def _json_of(text: str, tz: str, stored: Any = None) -> dict[str, object]:
+    try:
+        return read_trigger(text, tz, stored).to_json()
+    except TickbirdError:
+        # Without its start, a rule with COUNT is not valid.
+        return {}
+
+
+def _line(line: str, tz: str, stored: Any) -> Trigger:
+    return read_trigger_line(line, tz, lambda text: _instant(text, tz).at, stored)
 
 
 def _instant(text: str, tz: str) -> Picked:

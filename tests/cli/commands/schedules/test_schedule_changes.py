@@ -15,7 +15,7 @@ from tests.cli.commands.runs.test_runs import execute
 from tests.cli.conftest import Cli
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.domain.triggers.trigger import any_of, at
+from tickbird.domain.triggers.trigger import FORMS, any_of, at, kept_options, trigger_from_json
 
 
 def shown(cli: Cli, name: str) -> Any:
@@ -119,6 +119,51 @@ def test_set_takes_every_kind_of_field(shop: Cli, given: str, field: str, value:
     assert shown(shop, "digest")["definition"][field] == value
 
 
+_MONTHLY = {
+    "rrule": "FREQ=MONTHLY;BYDAY=-1FR",
+    "dtstart": "2026-01-30T17:00:00",
+    "exdate": ["2026-12-25T17:00:00"],
+    "rdate": ["2026-12-23T17:00:00"],
+    "tz": "Europe/Rome",
+}
+_STEPS = {"every": {"hours": 2}, "anchor": "2026-01-05T09:00:00"}
+
+
+@pytest.mark.parametrize(
+    "stored, given, expected",
+    [
+        (_MONTHLY, ("rrule=FREQ=MONTHLY;BYDAY=-1MO",), {**_MONTHLY, "rrule": "FREQ=MONTHLY;BYDAY=-1MO"}),
+        (_MONTHLY, ("rrule=FREQ=DAILY", "exdate="), {"rrule": "FREQ=DAILY", "exdate": None}),
+        (_MONTHLY, ("dtstart=2026-01-30T18:00:00",), {**_MONTHLY, "dtstart": "2026-01-30T18:00:00"}),
+        (
+            _MONTHLY,
+            ("exdate=2026-12-25T17:00:00, 2027-10-31T01:30:00Z", "tz=Europe/Paris"),
+            {"exdate": ["2026-12-25T17:00:00", "2027-10-31T01:30:00Z"], "tz": "Europe/Paris"},
+        ),
+        (_MONTHLY, ('exdate=["2026-11-27T17:00:00"]',), {"exdate": ["2026-11-27T17:00:00"]}),
+        (_MONTHLY, ("--unset", "exdate", "--unset", "rdate"), {"exdate": None, "rdate": None}),
+        (_MONTHLY, ("tz=Europe/Paris",), {**_MONTHLY, "tz": "Europe/Paris"}),
+        (_MONTHLY, ("every=4h",), {"every": {"hours": 4}, "tz": "Europe/Rome", "dtstart": None, "exdate": None}),
+        (_STEPS, ("every=4h",), {**_STEPS, "every": {"hours": 4}}),
+        (_STEPS, ("every=4h", "anchor="), {"every": {"hours": 4}, "anchor": None}),
+        ({"cron": "0 9 * * *"}, ("rrule=FREQ=DAILY;COUNT=9", "dtstart=2999-01-30T17:00:00"), {"cron": None}),
+    ],
+)
+def test_set_keeps_the_parts_of_the_trigger_that_are_not_given(
+    cli: Cli, stored: dict[str, Any], given: tuple[str, ...], expected: dict[str, Any]
+) -> None:
+    cli.create("mine", trigger=trigger_from_json(stored))
+    cli.ok("set", "mine", *given)
+    trigger = shown(cli, "mine")["definition"]["trigger"]
+    assert {name: trigger.get(name) for name in expected} == expected
+
+
+def test_set_keeps_the_params_of_a_custom_trigger() -> None:
+    before = {"custom": "business_days", "params": {"days": 3}}
+    assert kept_options(FORMS["custom"], before) == {"params": {"days": 3}}
+    assert kept_options(FORMS["custom"], {"cron": "0 9 * * *"}) == {}
+
+
 def test_unset_restores_the_code_value_or_the_default(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=9", "grace=1m")
     document = shop.ok("set", "digest", "--unset", "retries", "--unset", "grace", "--json").json
@@ -200,6 +245,14 @@ def test_unset_of_a_person_schedule_restores_the_default(cli: Cli) -> None:
         (('backoff={"base": "soon"}',), "backoff: base: 'soon' is not a duration"),
         (("backoff=20000d",), "backoff: '1728000000' must be"),
         (("v=2",), "'v' is not an option of a schedule"),
+        (("dtstrat=2026-01-30T17:00:00",), "Did you mean dtstart?"),
+        (
+            ("dtstart=2026-01-30T17:00:00",),
+            "dtstart: this trigger is not rrule. Set rrule=RULE with dtstart, or trigger=JSON.",
+        ),
+        (("every=1h", "params={}"), "params: this trigger is not custom."),
+        (("rrule=FREQ=DAILY", "dtstart=soon"), "dtstart: 'soon' is not an ISO 8601 date and time."),
+        (("--unset", "cron"), "It is a part of the trigger: cron(…)."),
         (("description=a\0b",), "description: "),
     ],
 )

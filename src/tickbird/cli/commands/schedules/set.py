@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tickbird.cli.connection import connect, run_async
-from tickbird.cli.field_values import read_fields, settable, split_fields
+from tickbird.cli.field_values import TRIGGER_OPTIONS, read_fields, settable, split_fields
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Printer, print_result, warn
 from tickbird.cli.params import name_argument, storable_text
@@ -46,7 +46,7 @@ def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> l
     type=storable_text,
     multiple=True,
     metavar="FIELD",
-    help="Reset a field to the value in code, or to the default; repeatable.",
+    help="Reset a field to the value in code, or to the default; or remove a part of the trigger; repeatable.",
 )
 @revision_option
 @actor_option
@@ -63,10 +63,16 @@ def set_(
 
     For example: retries=3 timeout=10m tags=mail,eu cron="0 9 * * *" tz=Europe/Rome payload='{"limit": 5}'. On a
     schedule from code, the value is an operator override: it survives deploys until you --unset it.
+
+    A trigger of the same form keeps the parts that you do not give: its time zone, and dtstart, exdate, rdate, anchor
+    or params.
     """
     if not fields and not unset:
         raise click.UsageError("give a field to set, such as retries=3, or --unset.", click.get_current_context())
-    texts = split_fields(fields)
+    parts = [name for name in unset if name in TRIGGER_OPTIONS]
+    # An empty text removes a part of the trigger.
+    texts = split_fields((*fields, *(f"{name}=" for name in parts)))
+    unset = tuple(name for name in unset if name not in parts)
 
     async def work() -> tuple[Schedule, Schedule, str]:
         async with connect(settings) as client:
