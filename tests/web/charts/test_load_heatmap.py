@@ -67,7 +67,7 @@ def test_the_peak_is_marked_and_what_does_not_fit_is_told() -> None:
         == "Peak Tue 17 Nov 03:00 UTC: 184 ticks, about 96 busy of 40 slots. 1 hour needs more slots than available."
     )
     (row,) = [row for row in picture.table.rows if "peak" in row[3]]
-    assert row == ("Tue 17 Nov 03:00–04:00 UTC", "184", "96 busy of 40 slots", "peak, more busy than slots")
+    assert row == ("Tue 17 Nov 03:00–04:00 UTC", "184", "96 busy of 40 slots", "peak, too few slots")
     (over,) = [each for each in marks(root) if find(each, "pic-over")]
     assert find(over, "pic-peak")
     assert find(over, "is-shade-4")

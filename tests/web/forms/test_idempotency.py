@@ -23,7 +23,7 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
     text = await page.locator("#token-text").inner_text()
     desk.expected.add(409)
     await page.reload()
-    await expect(page.get_by_role("heading", name=f"Token {text[4:12]} was made already")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"Token {text[4:12]} already exists")).to_be_visible()
     assert TOKEN.search(await page.content()) is None
     assert len(await served.client.tokens.list()) == 1
     await desk.check("token-again")

@@ -36,9 +36,9 @@ async def test_the_last_opener_wins(desk: Desk, served: Served) -> None:
         await page.get_by_role("link", name="Pause…").click()
         await hold.answered.wait()
         await page.get_by_role("link", name="Skip…").click()
-        await form_of(page).get_by_label("Number").fill("3")
+        await form_of(page).get_by_label("Number", exact=True).fill("3")
         await hold.release()
-        await expect(form_of(page).get_by_label("Number")).to_have_value("3")
+        await expect(form_of(page).get_by_label("Number", exact=True)).to_have_value("3")
     await form_of(page).get_by_role("button", name="Skip").click()
     await expect(page.locator(".banner.said")).to_be_visible()
 
@@ -83,11 +83,11 @@ async def test_a_late_command_line_stays_out_of_the_next_form(desk: Desk, served
         await hold.answered.wait()
         await page.keyboard.press("Escape")
         await page.get_by_role("link", name="Skip…").click()
-        await form.get_by_label("Number").fill("3")
+        await form.get_by_label("Number", exact=True).fill("3")
         await hold.release()
         await expect(form.locator("#f-until_at-reads")).to_be_empty()
     await expect(form.locator("#cli code")).to_contain_text("--count 3")
-    await expect(form.get_by_label("Number")).to_have_value("3")
+    await expect(form.get_by_label("Number", exact=True)).to_have_value("3")
 
 
 async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> None:
@@ -98,7 +98,7 @@ async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> 
     await log_in(door, text, "/schedules/nightly")
     page = door.page
     await page.get_by_role("link", name="Skip…").click()
-    await form_of(page).get_by_label("Number").fill("3")
+    await form_of(page).get_by_label("Number", exact=True).fill("3")
     await page.context.clear_cookies()
     await page.evaluate("document.body.dispatchEvent(new Event('live'))")
     await page.wait_for_url("**/login?**")
@@ -111,4 +111,4 @@ async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> 
             " document.body.dispatchEvent(new Event('live')); }).then(() => null)"
         )
         await hold.release()
-    await expect(form_of(page).get_by_label("Number")).to_have_value("3")
+    await expect(form_of(page).get_by_label("Number", exact=True)).to_have_value("3")

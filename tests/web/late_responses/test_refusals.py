@@ -128,14 +128,14 @@ CASES: dict[str, tuple[Case, object]] = {
         Case(
             prepare=on_past, opener="change", label="Payload as JSON", first="{", newer='{"a": 12}', button="Save",
             path=r"/override\?tick=.*", shown="This is not JSON", stored=override_payloads,
-            check="runs on time, with another payload",
+            check="Run it on time, with another payload",
         ),
         [{"a": 12}],
     ),
     "backfill": (
         Case(
             prepare=on_past, opener="Backfill…", label="Concurrent runs", first="many", newer="12",
-            button="Show what would run", path="/nightly/backfill", shown="At once: write a whole number",
+            button="Preview", path="/nightly/backfill", shown="Concurrent runs: enter a whole number",
             stored=backfill_concurrency, confirm="Start",
         ),
         12,
@@ -172,7 +172,7 @@ CASES: dict[str, tuple[Case, object]] = {
     ),
     "release held runs": (
         Case(
-            prepare=on_held, opener="Release…", label="How many", first="lots", newer="02", button="Release",
+            prepare=on_held, opener="Release…", label="Number of runs", first="lots", newer="02", button="Release",
             path="/release", shown="'lots' is not a whole number", stored=left_held,
         ),
         [4],

@@ -34,7 +34,7 @@ async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: S
     await expect(page.locator("tbody tr")).to_have_count(1)
     await page.get_by_label("Since").fill("2100-01-01T00:00")
     await page.get_by_role("button", name="Show", exact=True).click()
-    await expect(page.get_by_text("No such entry.")).to_be_visible()
+    await expect(page.get_by_text("No matching entry.")).to_be_visible()
     await desk.check()
 
 

@@ -43,7 +43,7 @@ async def test_a_backfill_shows_how_far_it_is(desk: Desk, served: Served) -> Non
     await expect(page.locator(f"#backfill-{backfill_id}")).to_contain_text("0 of 4")
     await desk.check("backfills")
     await page.get_by_role("link", name=str(backfill_id), exact=True).click()
-    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} going on")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} running")).to_be_visible()
     bad, good = await claim(served, 2)
     await finish(served, bad, "failed", error=TRACEBACK)
     await finish(served, good)
@@ -62,12 +62,12 @@ async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
     [run] = await claim(served)
     page = await desk.open(f"/backfills/{backfill_id}")
     await page.get_by_role("link", name="Cancel…").click()
-    await expect(page.get_by_text("3 runs that have not begun never will; 1 run at present")).to_be_visible()
+    await expect(page.get_by_text("3 runs have not started and will be cancelled. 1 is running.")).to_be_visible()
     await page.get_by_role("textbox", name="Reason").fill("wrong week")
     await page.get_by_label("also stop running runs").check()
     await desk.check("backfill-cancel")
     await page.get_by_role("button", name="Cancel backfill").click()
-    await expect(page.get_by_text("is cancelled, and what runs is asked to stop.")).to_be_visible()
+    await expect(page.get_by_text("is cancelled, and running runs are requested to stop.")).to_be_visible()
     assert (await served.client.runs.get(run.id)).cancel_requested_at is not None
     await finish(served, run, "cancelled")
     await expect(page.get_by_role("heading", name=f"backfill {backfill_id} cancelled")).to_be_visible()
@@ -81,7 +81,7 @@ async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
 async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) -> None:
     """At a rate, some of them; the rest only once somebody is sure."""
     page = await desk.open("/held")
-    await expect(page.get_by_text("There are no held runs.")).to_be_visible()
+    await expect(page.get_by_text("No held runs.")).to_be_visible()
     await missed(served, "orders", 5, catch_up="all", hold_above=2)
     [standing] = await served.client.held.list()
     held = standing.count
@@ -104,7 +104,7 @@ async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) ->
     await page.get_by_label("I understand that these runs will never execute").check()
     await page.get_by_role("button", name="Drop").click()
     await expect(page.get_by_text(f"{held - 2} held runs of orders dropped.")).to_be_visible()
-    await expect(page.get_by_text("There are no held runs.")).to_be_visible()
+    await expect(page.get_by_text("No held runs.")).to_be_visible()
 
 
 async def test_who_may_only_look_decides_nothing(door: Desk, guarded: Served) -> None:
@@ -112,7 +112,7 @@ async def test_who_may_only_look_decides_nothing(door: Desk, guarded: Served) ->
     backfill_id = await a_backfill(guarded)
     await log_in(door, await guarded.token("viewer"), f"/backfills/{backfill_id}")
     page = door.page
-    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} going on")).to_be_visible()
+    await expect(page.get_by_role("heading", name=f"backfill {backfill_id} running")).to_be_visible()
     await expect(page.get_by_role("link", name="Cancel…")).to_have_count(0)
     door.expected.add(403)
     for path in (f"/backfills/{backfill_id}/cancel", "/held/nightly/release", "/held/nightly/drop"):

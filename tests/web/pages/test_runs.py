@@ -70,7 +70,7 @@ async def test_filters_are_in_the_address(desk: Desk, served: Served) -> None:
     await expect(page.get_by_label("Due since")).to_have_value("2001-01-01T00:00")
     desk.expected.add(400)
     await desk.open("/runs?status=burnt&since=soon&origin=heaven")
-    await expect(page.get_by_text("'burnt' is no status; there are waiting, queued")).to_be_visible()
+    await expect(page.get_by_text("'burnt' is not a status. Use one of waiting, queued")).to_be_visible()
     await expect(page.locator(".wrong")).to_have_count(3)
     await page.get_by_role("link", name="Clear").click()
     await expect(rows).to_have_count(3)

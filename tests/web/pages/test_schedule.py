@@ -36,11 +36,11 @@ async def test_a_schedule_tells_all_that_is_known_of_it(desk: Desk, served: Serv
     page = await desk.open("/schedules/nightly")
     await expect(page.get_by_role("heading", name="nightly", exact=True)).to_be_visible()
     await expect(page.locator(".lead")).to_contain_text("Europe/Rome")
-    await expect(page.locator(".lead")).to_contain_text("made by ana")
+    await expect(page.locator(".lead")).to_contain_text("created by ana")
     await expect(page.locator(".state")).to_contain_text("active")
     strip = page.locator("#strip")
     assert await strip.locator("a.pic-mark").count() == 20
-    await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("decided by eve: “later”")
+    await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("set by eve: “later”")
     await expect(page.get_by_role("region", name="Newest runs")).to_contain_text("<script>alert(1)</script>")
     await expect(page.locator(".policies")).to_contain_text("Retries")
     await expect(page.get_by_role("link", name="after", exact=True)).to_be_visible()
@@ -71,7 +71,7 @@ async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: S
     page = await desk.open("/schedules/code")
     await expect(page.locator(".lead")).to_contain_text("defined in code (app shop)")
     await expect(page.locator(".state")).to_contain_text("“<script>alert(1)</script>")
-    await expect(page.locator(".policies")).to_contain_text("set over the code, which has: 3")
+    await expect(page.locator(".policies")).to_contain_text("operator override (code: 3)")
     await expect(page.get_by_role("link", name="Resume…")).to_be_visible()
     await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("will be skipped (paused)")
     await desk.check("schedule-paused")
@@ -92,7 +92,7 @@ async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: S
 
     desk.expected.add(404)
     await desk.open("/schedules/shadwo")
-    await expect(page.get_by_text("did you mean shadow?")).to_be_visible()
+    await expect(page.get_by_text("Did you mean shadow?")).to_be_visible()
 
 
 async def spoil(store: Store, name: str) -> None:

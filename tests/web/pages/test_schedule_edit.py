@@ -47,7 +47,7 @@ def test_times_of_one_shots_that_the_clock_leaves_out_or_repeats() -> None:
     text = "at 2027-03-28T02:30\nat 2027-10-31 02:30\nat 2027-03-28T02:30Z\n30 2 * * *\nat never"
     [gone, twice] = clock_notes(text, "Europe/Rome")
     assert "02:30 does not exist on 28 Mar 2027" in gone
-    assert "02:30 comes twice on 31 Oct 2027" in twice
+    assert "02:30 occurs twice on 31 Oct 2027" in twice
     assert clock_notes(text, "UTC") == []
 
 
@@ -90,8 +90,8 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     await expect(seen).to_contain_text("At 03:00 (Europe/Rome)")
     await expect(seen.locator(".next-ticks tbody tr")).to_have_count(10)
     await expect(seen).to_contain_text(re.compile("03:00:00 CES?T"))
-    await expect(seen).to_contain_text("4 in the same minute and 5 with it")
-    await expect(seen).to_contain_text("Quieter near it")
+    await expect(seen).to_contain_text("4 in the same minute (5 with this one)")
+    await expect(seen).to_contain_text("A quieter minute nearby")
     # Four others at the first minute of that hour, and this one on top.
     figure = seen.locator("#load-change")
     told = re.compile("4 ticks before, 5 after; most at .* 03:00 CES?T: 4 before, 5 after")
@@ -149,7 +149,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     for field, why in (("name", "not a valid name"), ("when", "not an interval"), ("retries", "not a whole number")):
         await expect(page.locator(f"#{field}-wrong")).to_contain_text(why)
     await expect(page.locator("#task-wrong")).to_have_text("Enter a task.")
-    await expect(page.get_by_text("Nothing was saved: 5 fields below say what is wrong.")).to_be_visible()
+    await expect(page.get_by_text("Nothing was saved. Fix the 5 fields marked below.")).to_be_visible()
     await expect(page.get_by_text("This is not JSON")).to_be_visible()
     await expect(page.get_by_label("Payload as JSON")).to_have_value('{"limit": 5')
     await desk.check("edit-wrong")
@@ -159,7 +159,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await page.get_by_label("Task", exact=True).fill("report")
     await page.get_by_label("Payload as JSON").fill('{"note": "' + HOSTILE.replace('"', "") + '"}')
     await review(page)
-    await expect(page.get_by_role("heading", name="Make digest?")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Create digest?")).to_be_visible()
     await expect(page.locator(".figures")).to_contain_text("112")
     await expect(page.locator("#load-change")).to_contain_text("0 ticks before, 1 after")
     await desk.check("edit-review")
@@ -167,7 +167,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await expect(page.get_by_label("Retries")).to_have_value("3")
     await review(page)
     await page.get_by_role("button", name="Create").click()
-    await expect(page.get_by_text("digest is made.")).to_be_visible()
+    await expect(page.get_by_text("digest is created.")).to_be_visible()
     made = (await served.client.schedules.get("digest")).definition
     assert made is not None
     assert (made.retries, made.tags, dict(made.payload)) == (3, ("mail", "eu"), {"note": HOSTILE})
@@ -178,7 +178,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await expect(page.locator(".diff")).to_contain_text("trigger.every.hours")
     await expect(page.locator(".cli code")).to_contain_text("tickbird set --if-revision 1 -- digest")
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("digest is saved, as revision 2.")).to_be_visible()
+    await expect(page.get_by_text("digest is saved as revision 2.")).to_be_visible()
     (entry, _) = await served.client.revisions.history("digest")
     assert entry.changes is not None
     assert {each.path[0] for each in entry.changes} == {"trigger", "retries"}
@@ -208,7 +208,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     await desk.check("edit-conflict")
     await review(page)
     await page.get_by_role("button", name="Save").click()
-    await expect(page.get_by_text("nightly is saved, as revision 3.")).to_be_visible()
+    await expect(page.get_by_text("nightly is saved as revision 3.")).to_be_visible()
     saved = (await served.client.schedules.get("nightly")).definition
     assert saved is not None
     assert (saved.retries, saved.timeout, saved.description) == (7, 60, "mine")
@@ -235,10 +235,10 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("declared is saved")).to_be_visible()
     assert (await served.client.schedules.get("declared")).field_overrides == {"retries": 4}
     page = await desk.open("/schedules/declared/edit")
-    await page.get_by_label("back to code: retries").check()
+    await page.get_by_label("reset to code: retries").check()
     await desk.check("edit-code")
     await review(page)
-    await expect(page.get_by_text("Back to what code declares: retries")).to_be_visible()
+    await expect(page.get_by_text("Reset to code: retries")).to_be_visible()
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
     after = await served.client.schedules.get("declared")
@@ -258,7 +258,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await page.get_by_label("Task", exact=True).fill("report")
     await review(page)
     await page.get_by_role("button", name="Create").click()
-    await expect(page.get_by_text("plain is made.")).to_be_visible()
+    await expect(page.get_by_text("plain is created.")).to_be_visible()
     assert (await served.client.schedules.get("plain")).state == "active"
     await context.close()
 
@@ -276,7 +276,7 @@ async def test_who_may_edit_what(door: Desk, guarded: Served) -> None:
     there = {"Origin": guarded.url}
     answer = await page.request.post(f"{guarded.url}/schedules/alpha/edit", form=form, headers=there)
     assert answer.status == 403
-    assert "A target of kind command is for the role admin to define." in await answer.text()
+    assert "Only the role admin may define a target of kind command." in await answer.text()
     await page.context.clear_cookies()
     await log_in(door, await guarded.token("operator", "ops"), "/schedules")
     csrf = await page.locator("meta[name=csrf]").get_attribute("content") or ""
@@ -299,7 +299,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     await page.get_by_label("Name").fill("fresh")
     await page.get_by_label("Cron, every").fill("every 1h")
     await page.get_by_label("Task", exact=True).fill("report")
-    told = page.get_by_text("From its task: ")
+    told = page.get_by_text("Task defaults: ")
     await expect(told).to_contain_text("Queue reports, Concurrency key k, Retries 5, Timeout 10m, On crash fail.")
     await page.locator("summary", has_text="When it fails").click()
     await page.get_by_label("Retries").fill("0")
@@ -308,7 +308,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     await page.get_by_role("button", name="Review…").click()
     await expect(told).to_contain_text("Queue reports, Concurrency key k, Timeout 10m.")
     await page.get_by_role("button", name="Create").click()
-    await expect(page.get_by_text("fresh is made.")).to_be_visible()
+    await expect(page.get_by_text("fresh is created.")).to_be_visible()
     definition = (await served.client.schedules.get("fresh")).definition
     assert definition is not None
     found = {name: getattr(definition, name) for name in settings}

@@ -16,7 +16,7 @@ HOSTILE = '<img src=x onerror="alert(1)">\u202e"\'&'
 async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Served) -> None:
     """Names are texts; ended ones show when asked; without a token needed, it says so and still makes them."""
     page = await desk.open("/settings/tokens")
-    await expect(page.get_by_text("No tokens that can be used yet.")).to_be_visible()
+    await expect(page.get_by_text("No live tokens yet.")).to_be_visible()
     await expect(page.get_by_text("This machine needs no token.")).to_be_visible()
     text = await served.token("admin", HOSTILE)
     await open_session(served.client.store, text[4:12], user_agent=HOSTILE)

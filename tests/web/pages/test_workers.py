@@ -47,8 +47,8 @@ async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: 
     await expect(page.get_by_label("Queue", exact=True)).to_have_value("gpu")
     await desk.check("runs-of-queue")
     for name, runs in (
-        ("1 go on with a&b=c", 1),
-        ("1 wait for a&b=c", 1),
+        ("1 active with a&b=c", 1),
+        ("1 waiting for a&b=c", 1),
         ("1 waiting in gpu", 1),
         ("0 running in gpu", 0),
     ):
@@ -71,8 +71,8 @@ async def test_a_worker_is_drained(desk: Desk, served: Served) -> None:
     await page.get_by_label("Reason, for the audit").fill("new kernel")
     await desk.check("drain")
     await page.get_by_role("button", name="Drain").click()
-    await expect(page.get_by_text("Worker w1 is asked to drain.")).to_be_visible()
-    await expect(page.get_by_text("will drain")).to_be_visible()
+    await expect(page.get_by_text("Worker w1 will drain.")).to_be_visible()
+    await expect(page.get_by_text("will drain", exact=True)).to_be_visible()
     await expect(page.get_by_role("link", name="Drain…")).to_have_count(0)
     page = await desk.open("/audit")
     await page.locator("summary").first.click()
@@ -87,7 +87,7 @@ async def test_only_an_admin_drains(door: Desk, guarded: Served) -> None:
     await expect(door.page.get_by_role("link", name="Drain…")).to_have_count(0)
     door.expected.add(403)
     await door.open("/workers/w1/drain")
-    await expect(door.page.get_by_text("This needs the role admin, and you came with editor;")).to_be_visible()
+    await expect(door.page.get_by_text("This requires the role admin. Your role is editor.")).to_be_visible()
 
 
 @looked_at

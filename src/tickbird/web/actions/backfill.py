@@ -42,7 +42,7 @@ class Backfill(Action):
         if self.plan.count > SURE_BELOW and self.typed("confirmed").strip().replace(",", "") != seen:
             raise InvalidError(f"Type {self.plan.count} to confirm.", field="confirmed")
         if not self.plan.count:
-            raise ConflictError("There are no ticks to run in this range.")
+            raise ConflictError("This range has no ticks to run.")
         made = await self._backfill(dry_run=False)
         if made.backfill_id is None:
             raise ConflictError("Someone else ran these ticks meanwhile. There is nothing left to run.")

@@ -20,7 +20,7 @@ _GROUPS: Final[tuple[tuple[Severity, str, str], ...]] = (
     ("problem", "failed", "Problems"),
     ("warning", "late", "Warnings"),
     ("unseen", "waiting", "Not checked"),
-    ("ok", "succeeded", "Well"),
+    ("ok", "succeeded", "Passed"),
 )
 # What can be pasted into a shell or a database; anything else is a sentence.
 _COMMAND: Final = re.compile(r"(tickbird |GRANT |ALTER |REVOKE |VACUUM|CREATE |DROP |REINDEX |pip |SELECT )")

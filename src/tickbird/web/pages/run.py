@@ -255,7 +255,7 @@ def _change_form(
 
 
 def _retried(visit: PageRequest, found: RunRecord, made: RunRecord) -> Response:
-    return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} repeats run {found.id}.")
+    return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} retries run {found.id}.")
 
 
 def command(visit: PageRequest, verb: str, about: object, *words: object) -> str:

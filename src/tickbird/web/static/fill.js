@@ -1,4 +1,4 @@
-// A suggestion fills in the field that it is for.
+// A click on a suggestion fills in its field.
 export function startFill() {
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-fill]");

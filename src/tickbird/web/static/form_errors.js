@@ -1,7 +1,7 @@
-// A form that gets no answer stays as it was typed, and says why; one that was opened in an earlier session is made good.
+// Shows failed requests in their form, which keeps its input. A form from an earlier session gets a new CSRF token.
 import { isBusy } from "./keep_input.js";
 
-function tell(form, text, xhr) {
+function showError(form, text, xhr) {
   form.querySelector(":scope > .banner.refused")?.remove();
   const banner = document.createElement("div");
   banner.className = "banner wrong refused";
@@ -9,17 +9,17 @@ function tell(form, text, xhr) {
   banner.tabIndex = -1;
   banner.textContent = text;
   form.prepend(banner);
-  // A user who types on keeps the focus; the alert is read out all the same.
+  // A user who is typing keeps the focus. Screen readers read the alert anyway.
   if (!isBusy(xhr)) banner.focus();
 }
 
-// What proves that a form is of this session, as the page has it now.
+// Reads the CSRF token of the current session.
 async function renew() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  const now = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("meta[name=csrf]")?.content;
-  if (!now) return false;
-  document.querySelector("meta[name=csrf]").content = now;
-  for (const field of document.querySelectorAll("input[name=csrf]")) field.value = now;
+  const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  const token = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("meta[name=csrf]")?.content;
+  if (!token) return false;
+  document.querySelector("meta[name=csrf]").content = token;
+  for (const field of document.querySelectorAll("input[name=csrf]")) field.value = token;
   return true;
 }
 
@@ -29,12 +29,12 @@ export function startRefused() {
     if (!form.matches("form")) return;
     const part = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("[data-problem]");
     if (part?.dataset.problem === "foreign-form" && await renew()) {
-      tell(form, "You have logged in again since you opened this form. Nothing was changed yet. Send it again.", event.detail.xhr);
-    } else tell(form, part?.textContent.trim() || "The request failed, and its result is unknown. Check the result, then try again.", event.detail.xhr);
+      showError(form, "You have logged in again since you opened this form. Nothing was changed yet. Send it again.", event.detail.xhr);
+    } else showError(form, part?.textContent.trim() || "The request failed, and its result is unknown. Check the result, then try again.", event.detail.xhr);
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
-      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not respond. Check the result, then try again. Your input is still here.", event.detail.xhr);
+      if (event.detail.elt.matches("form")) showError(event.detail.elt, "The server did not respond. Check the result, then try again. Your input is still here.", event.detail.xhr);
     });
   }
 }

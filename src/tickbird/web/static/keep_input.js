@@ -66,7 +66,7 @@ function noteBusy(xhr, { field, caret, state }) {
   if (now && (now !== field || String(caretOf(now)) !== caret || stateOf(now) !== state)) busy.add(xhr);
 }
 
-function tell(text, link) {
+function makeBanner(text, link) {
   const banner = document.createElement("div");
   banner.className = "banner warn late-response";
   banner.setAttribute("role", "status");
@@ -84,27 +84,27 @@ function report(xhr, title) {
   const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
   const to = xhr.getResponseHeader("HX-Redirect");
   const done = xhr.status >= 200 && xhr.status < 300;
-  // It asked only for another view of the form.
+  // The request was only for another view of the form.
   if (done && !to && page.querySelector("#form form")) return;
   const text = done ? "was completed after you closed the form." : xhr.status >= 400 && xhr.status < 500 ? "was refused after you closed the form. Nothing was changed." : "got no response after you closed the form. Check the result.";
-  document.getElementById("stale").after(tell(`“${title}” ${text}`, done ? to : null));
+  document.getElementById("stale").after(makeBanner(`“${title}” ${text}`, done ? to : null));
 }
 
 function drop(xhr, request) {
   requests.delete(xhr);
-  // A change that was sent cannot be taken back: it is reported instead.
+  // A sent change cannot be undone: report its result instead.
   if (request.submits) xhr.onload = xhr.onerror = xhr.ontimeout = () => report(xhr, request.title);
   else xhr.abort();
 }
 
-/** Drops the responses whose place in the page is gone. */
+/** Drops the responses whose target is no longer on the page. */
 export function dropOrphans() {
   for (const [xhr, request] of requests) if (!request.target.isConnected) drop(xhr, request);
 }
 
 function onSend({ detail: { xhr, target, elt, requestConfig } }) {
   const live = elt.id === "live";
-  // The last request for a place wins. Live refreshes are put in order by live.js.
+  // The last request for a target wins. live.js orders the live refreshes.
   for (const [other, request] of live ? [] : requests) if (request.target === target && !request.live) drop(other, request);
   const field = focused();
   requests.set(xhr, {
@@ -134,12 +134,12 @@ function onBeforeSwap(event) {
       event.detail.shouldSwap = false;
       const place = target.querySelector("form") ?? target;
       place.querySelector(":scope > .late-response")?.remove();
-      place.prepend(tell("The page was not updated, because you changed the form meanwhile. Press the button again."));
+      place.prepend(makeBanner("The page was not updated, because you changed the form meanwhile. Press the button again."));
       return;
     }
   }
   const field = focused();
-  const keys = field && target.contains(field) ? [...fieldsOf(target)].find(([, each]) => each === field) : null;
+  const keys = field && target.contains(field) ? [...fieldsOf(target)].find(([, other]) => other === field) : null;
   pending = { root: target.parentElement, changes, key: keys?.[0], caret: field && caretOf(field) };
 }
 

@@ -1,8 +1,8 @@
-// The keyboard: search, rows, places, and the marks of a picture.
+// Keyboard shortcuts: search, rows, pages, and the symbols of a chart.
 const rows = () => [...document.querySelectorAll("[data-row]")];
-const places = { n: "Now", s: "Schedules", r: "Runs", l: "Load", w: "Workers", a: "Audit", t: "Settings" };
+const pages = { n: "Now", s: "Schedules", r: "Runs", l: "Load", w: "Workers", a: "Audit", t: "Settings" };
 let going = false;
-const menu = (label) => [...document.querySelectorAll("header nav a")].find((each) => each.textContent === label);
+const menu = (label) => [...document.querySelectorAll("header nav a")].find((link) => link.textContent === label);
 
 function move(step) {
   const all = rows();
@@ -13,7 +13,7 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
-// The marks of a picture are one stop for the Tab key: the one that was visited last, else the first.
+// The Tab key stops once per chart: at the symbol visited last, or at the first.
 const marksOf = (picture) => [...picture.querySelectorAll("a[href], g[tabindex]")];
 
 function oneStop(picture) {
@@ -50,13 +50,13 @@ function onKey(event) {
   const key = event.key;
   if (going) {
     going = false;
-    if (places[key]) menu(places[key])?.click();
+    if (pages[key]) menu(pages[key])?.click();
     return;
   }
   if (key === "/") {
     const field = document.querySelector("[data-search]");
     event.preventDefault();
-    // A field that is folded away cannot be written into.
+    // A field inside of a closed <details> cannot get the focus.
     const folded = field?.closest("details:not([open])");
     if (folded) folded.open = true;
     if (field) { field.focus(); field.select?.(); } else location.assign(`${menu("Schedules").href}#search`);

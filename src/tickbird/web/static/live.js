@@ -1,24 +1,24 @@
-// Live pages: one stream of words that something happened, only while the page is seen; and what is shown when it stops.
+// Live updates: one event stream while the page is visible, and a banner if the stream stops.
 const banner = () => document.getElementById("stale");
 let source = null;
-let heard = Date.now();
-let lost = null;
+let updatedAt = Date.now();
+let lostAt = null;
 
 function open() {
   if (source || document.hidden) return;
   source = new EventSource(document.body.dataset.live);
   source.addEventListener("open", () => {
-    lost = null;
-    heard = Date.now();
-    // What changes by itself says by its next reading that it is up to date; a page without has nothing to wait for.
-    if (!document.getElementById("live")) fresh();
+    lostAt = null;
+    updatedAt = Date.now();
+    // A page with a live part becomes fresh with its next refresh. Other pages are fresh at once.
+    if (!document.getElementById("live")) markFresh();
   });
   source.addEventListener("changed", () => refresh());
   source.addEventListener("error", () => {
-    lost ??= Date.now();
-    // A browser tries again by itself, unless it was refused.
+    lostAt ??= Date.now();
+    // The browser reconnects automatically, unless the server refused the connection.
     if (source && source.readyState === EventSource.CLOSED) { close(); setTimeout(open, 3000); }
-    tell();
+    showIfStale();
   });
 }
 
@@ -31,36 +31,35 @@ function refresh() {
   document.body.dispatchEvent(new Event("live"));
 }
 
-function fresh() {
+function markFresh() {
   document.body.removeAttribute("data-stale");
   banner().hidden = true;
-  for (const each of document.querySelectorAll(".banner.stale:not(#stale)")) each.remove();
+  for (const old of document.querySelectorAll(".banner.stale:not(#stale)")) old.remove();
 }
 
-// Never stale green: what cannot be brought up to date is grey and says since when.
-function tell() {
-  const gone = lost !== null && Date.now() - lost > 3000;
-  if (gone) {
+// A page that cannot be updated turns grey and shows its age, so that old data never looks current.
+function showIfStale() {
+  if (lostAt !== null && Date.now() - lostAt > 3000) {
     document.body.setAttribute("data-stale", "");
     banner().hidden = false;
-    banner().textContent = `Not live: this page is ${words(Date.now() - heard)} old. The server or its store does not respond. The page reconnects automatically.`;
+    banner().textContent = `Not live: this page is ${durationText(Date.now() - updatedAt)} old. The server or its store does not respond. The page reconnects automatically.`;
   }
 }
 
-function words(ms) {
+function durationText(ms) {
   const s = Math.round(ms / 1000);
   if (s < 60) return `${s} s`;
   return s < 3600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.floor(s / 3600)} h ${Math.floor(s / 60) % 60} min`;
 }
 
-// How far off instants are, without asking the server.
+// Updates relative times without a request.
 const skew = () => Number(document.body.dataset.skew || 0);
-function count() {
+function updateRelativeTimes() {
   const now = Date.now() + skew();
-  for (const each of document.querySelectorAll("time.far, [data-at]")) {
-    const away = Date.parse(each.dataset.at ?? each.dateTime) - now;
+  for (const time of document.querySelectorAll("time.far, [data-at]")) {
+    const away = Date.parse(time.dataset.at ?? time.dateTime) - now;
     const text = Math.abs(away) < 1000 ? "now" : away > 0 ? `in ${far(away)}` : `${far(-away)} ago`;
-    if (each.textContent !== text) each.textContent = text;
+    if (time.textContent !== text) time.textContent = text;
   }
 }
 
@@ -84,19 +83,19 @@ export function startLive() {
   document.addEventListener("htmx:afterRequest", (event) => {
     if (event.detail.elt.id !== "live") return;
     if (event.detail.successful) {
-      heard = Date.now();
-      lost = null;
-      fresh();
+      updatedAt = Date.now();
+      lostAt = null;
+      markFresh();
     } else {
-      lost ??= Date.now();
-      tell();
+      lostAt ??= Date.now();
+      showIfStale();
       setTimeout(refresh, 3000);
     }
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { elt, path } = event.detail.requestConfig;
     if (elt.id !== "live" || path === document.getElementById("live")?.getAttribute("hx-get")) return;
-    // It was asked for before the visitor asked for something else: what is shown now is not taken back for it.
+    // The user requested another view after this refresh was sent. Do not replace the newer view.
     event.detail.shouldSwap = false;
     refresh();
   });
@@ -105,10 +104,10 @@ export function startLive() {
     else { open(); refresh(); }
   });
   addEventListener("pagehide", close);
-  setInterval(() => { count(); tell(); }, 1000);
-  // Heartbeats of workers and the passing of time are nothing that happens.
+  setInterval(() => { updateRelativeTimes(); showIfStale(); }, 1000);
+  // Heartbeats and the passing of time cause no event, so refresh periodically.
   setInterval(() => { if (!document.hidden) refresh(); }, 15000);
-  // A page that was shown from memory asks until it can be read again.
-  if (document.body.hasAttribute("data-stale")) { lost = Date.now(); setTimeout(refresh, 2000); }
+  // A page from the cache of stale pages retries until the store responds.
+  if (document.body.hasAttribute("data-stale")) { lostAt = Date.now(); setTimeout(refresh, 2000); }
   open();
 }

@@ -1,5 +1,5 @@
-// The log of a run: new lines as they come, the filter as one types, and never more lines than a page can bear.
-const MOST = 1000;
+// The log of a run: streams new lines, filters while the user types, and limits the number of lines on the page.
+const MAX_LINES = 1000;
 let source = null;
 let ended = false;
 
@@ -14,17 +14,17 @@ function open() {
   address.searchParams.set("after", box.dataset.last);
   source = new EventSource(address);
   source.addEventListener("lines", (event) => {
-    const stay = atEnd(box);
+    const followEnd = atEnd(box);
     box.insertAdjacentHTML("beforeend", JSON.parse(event.data).html);
     box.dataset.last = event.lastEventId;
     document.getElementById("log-empty")?.remove();
     const lines = box.querySelectorAll(".line");
-    for (const old of [...lines].slice(0, Math.max(0, lines.length - MOST))) old.remove();
-    if (lines.length > MOST) document.getElementById("log-dropped").hidden = false;
+    for (const old of [...lines].slice(0, Math.max(0, lines.length - MAX_LINES))) old.remove();
+    if (lines.length > MAX_LINES) document.getElementById("log-dropped").hidden = false;
     filter();
-    if (stay) toEnd(box);
+    if (followEnd) toEnd(box);
   });
-  // A little later, since all open pages share what was read within the last second.
+  // Delayed, because all open pages share query results for one second.
   source.addEventListener("progress", () => setTimeout(() => document.body.dispatchEvent(new Event("live")), 1100));
   source.addEventListener("end", () => { ended = true; close(); });
   source.addEventListener("error", () => {
@@ -37,14 +37,14 @@ function close() {
   source = null;
 }
 
-// Of the lines that are here; the form asks the server for those that are not.
+// Filters the lines on the page. Submitting the form searches the complete log on the server.
 function filter() {
   const form = document.getElementById("log-filter");
   const text = form.elements.q.value.toLowerCase();
   const level = Number(form.elements.level.value);
   for (const line of log().querySelectorAll(".line")) {
-    const fits = Number(line.dataset.level) >= level && line.lastElementChild.textContent.toLowerCase().includes(text);
-    if (line.hidden === fits) line.hidden = !fits;
+    const matches = Number(line.dataset.level) >= level && line.lastElementChild.textContent.toLowerCase().includes(text);
+    if (line.hidden === matches) line.hidden = !matches;
   }
 }
 

@@ -1,4 +1,4 @@
-// Rows that were ticked: how many they are, said beside the buttons that do something to them.
+// Shows the number of selected rows next to the bulk actions, and enables these.
 const form = () => document.querySelector("form[data-selection]");
 
 function count() {
@@ -7,8 +7,8 @@ function count() {
   const boxes = [...shown.querySelectorAll("input[name=name]")];
   const ticked = boxes.filter((box) => box.checked).length;
   const every = shown.querySelector("#every");
-  const said = shown.querySelector("[data-selected]");
-  if (said) said.textContent = every?.checked ? "" : ticked ? `${ticked} selected, or` : "";
+  const output = shown.querySelector("[data-selected]");
+  if (output) output.textContent = every?.checked ? "" : ticked ? `${ticked} selected, or` : "";
   for (const button of shown.querySelectorAll("button[formaction]")) button.disabled = !ticked && !every?.checked;
   const whole = shown.querySelector("[data-all]");
   if (whole) {

@@ -1,4 +1,4 @@
-// Before anything is drawn, so that a dark page does not flash: what the visitor chose, else what the system says.
-const kept = localStorage.getItem("tickbird-theme");
-if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+// Applies the stored theme before the first paint, so that a dark page does not flash. Default: the system's theme.
+const stored = localStorage.getItem("tickbird-theme");
+if (stored === "light" || stored === "dark") document.documentElement.dataset.theme = stored;
 document.documentElement.dataset.scripts = "";

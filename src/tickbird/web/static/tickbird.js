@@ -1,4 +1,4 @@
-// What pages do beyond links and forms. Every page works without it.
+// The scripts of all pages. Every page also works without them.
 import { startLive } from "./live.js";
 import { startKeys } from "./keys.js";
 import { startSelection } from "./selection.js";
@@ -11,34 +11,34 @@ import { dropOrphans, isBusy, startTyping } from "./keep_input.js";
 
 const root = document.documentElement;
 
-// Forms that a script sends carry what proves that a page of ours did.
+// Requests by htmx carry the CSRF token.
 document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRF"] = document.querySelector("meta[name=csrf]").content;
 });
 
-// Light or dark: as the system says, until one has chosen.
+// The theme: the system's theme until the user chooses one.
 const themes = [...document.querySelectorAll("[data-theme-choice]")];
 function theme(chosen) {
   if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
   if (chosen) localStorage.setItem("tickbird-theme", chosen); else localStorage.removeItem("tickbird-theme");
-  for (const each of themes) each.checked = each.value === chosen;
+  for (const choice of themes) choice.checked = choice.value === chosen;
 }
-for (const each of themes) {
-  each.checked = each.value === (root.dataset.theme ?? "");
-  each.addEventListener("change", () => theme(each.value));
+for (const choice of themes) {
+  choice.checked = choice.value === (root.dataset.theme ?? "");
+  choice.addEventListener("change", () => theme(choice.value));
 }
 document.querySelector("[data-theme-switch]")?.addEventListener("click", () => {
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   theme(dark ? "light" : "dark");
 });
 
-// A choice that needs no button. The browser's own zone goes along with the choice of zones.
+// Selects that submit their form on change. The time zone of the browser is sent with the choice of time zone.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const mine = document.querySelector("#zone option[value=mine]");
-if (mine && zone) mine.textContent = `my zone (${zone})`;
+if (mine && zone) mine.textContent = `my time zone (${zone})`;
 for (const button of zone ? document.querySelectorAll("[data-browser-zone]") : []) {
   button.hidden = false;
-  button.textContent = `Use ${zone}, the browser’s`;
+  button.textContent = `Use ${zone} (this browser)`;
   button.addEventListener("click", () => { document.getElementById(button.dataset.browserZone).value = zone; });
 }
 document.addEventListener("change", (event) => {
@@ -52,51 +52,51 @@ document.addEventListener("change", (event) => {
   form.requestSubmit();
 });
 
-// Copy as CLI.
+// Buttons that copy a text.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const said = button.textContent;
+  const text = button.textContent;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
   } catch {
     button.textContent = "Select the text and copy it";
   }
-  setTimeout(() => { button.textContent = said; }, 1500);
+  setTimeout(() => { button.textContent = text; }, 1500);
 });
 
-// Forms of actions come in a dialog; where that fails, their link leads to a page that has the same form.
+// Forms of actions open in a dialog. If that fails, the link opens the page with the same form.
 const dialog = document.getElementById("dialog");
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target.id !== "dialog-body" || dialog.open) return;
   dialog.showModal();
   dialog.querySelector("[autofocus], input:not([type=hidden]), select, textarea, button")?.focus();
 });
-// A closed form is gone: a response to it must not land in the next form that the dialog shows.
+// A response to a closed form must not appear in the next form that the dialog shows.
 dialog.addEventListener("close", () => { document.getElementById("dialog-body").replaceChildren(); dropOrphans(); });
-// A form that comes back refused says why where one is.
+// Focus the first error of a form that was refused.
 document.addEventListener("htmx:afterSettle", (event) => {
   const form = event.detail.elt;
-  // A user who works in a field stays there: the next keys are meant for it.
+  // A user who works in a field keeps the focus.
   if (form.id !== "form" || isBusy(event.detail.xhr)) return;
-  const first = ["[aria-invalid=true]", "[role=alert]", "#plan", ".primary"].map((each) => form.querySelector(each));
-  first.find((each) => each)?.focus();
+  const first = ["[aria-invalid=true]", "[role=alert]", "#plan", ".primary"].map((selector) => form.querySelector(selector));
+  first.find((element) => element)?.focus();
 });
-// What is written beside a choice chooses it.
+// Input into the field of a choice selects this choice.
 document.addEventListener("input", (event) => {
   const choice = event.target.dataset?.picks && document.getElementById(event.target.dataset.picks);
   if (choice) choice.checked = true;
 });
-// A click beside it closes it; text that is marked from within to beyond its edge does not.
-const beside = (event) => {
+// A click outside of the dialog closes it. Selecting text from inside to outside does not.
+const isOutside = (event) => {
   const box = dialog.getBoundingClientRect();
   return event.target === dialog && !(event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom);
 };
-let pressedBeside = false;
-document.addEventListener("pointerdown", (event) => { pressedBeside = beside(event); });
+let pressedOutside = false;
+document.addEventListener("pointerdown", (event) => { pressedOutside = isOutside(event); });
 document.addEventListener("click", (event) => {
-  if ((pressedBeside && beside(event)) || event.target.closest("[data-close]")) {
+  if ((pressedOutside && isOutside(event)) || event.target.closest("[data-close]")) {
     const open = event.target.closest("dialog");
     if (open) { event.preventDefault(); open.close(); }
   }
@@ -106,17 +106,17 @@ document.addEventListener("htmx:responseError", (event) => {
   if (opener) location.assign(opener.href);
 });
 
-// A button that is pressed twice sends its form once.
+// A double click sends a form once.
 const sent = new WeakMap();
-const TWICE = 2000;
+const DOUBLE_CLICK_MS = 2000;
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.method !== "post") return;
   const before = sent.get(form);
-  const again = before && before.by === event.submitter && performance.now() - before.at < TWICE;
+  const again = before && before.by === event.submitter && performance.now() - before.at < DOUBLE_CLICK_MS;
   if (again) { event.preventDefault(); event.stopImmediatePropagation(); return; }
   sent.set(form, { by: event.submitter, at: performance.now() });
-  // What follows the typing has nobody left to tell: its answer would come to a form that is gone.
+  // Abort the update of the command line: its response would arrive after the form is gone.
   const follows = form.querySelector("#cli");
   if (follows) htmx.trigger(follows, "htmx:abort");
 }, true);
@@ -124,17 +124,17 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   const { elt } = event.detail;
   if (elt.matches("#cli, a") && sent.has(elt.closest("form"))) event.preventDefault();
 });
-// An answer that leaves the form where it is lets it be sent again.
+// After a response that keeps the form, it can be sent again.
 document.addEventListener("htmx:afterRequest", (event) => { sent.delete(event.detail.elt); });
 
-// All of a list at once.
+// The checkbox that selects all rows.
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-all]")) return;
   for (const box of document.querySelectorAll(event.target.dataset.all)) box.checked = event.target.checked;
   document.dispatchEvent(new Event("selected"));
 });
 
-// What is kept through a redraw: opened parts, and what one has ticked or written.
+// A live update keeps open <details>, checked boxes and input.
 if (window.Idiomorph) {
   const keep = new Set(["open", "checked", "selected", "value"]);
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) =>
@@ -142,12 +142,12 @@ if (window.Idiomorph) {
   Idiomorph.defaults.ignoreActiveValue = true;
 }
 
-// Where the menu is wider than the window, the place that one is in can be seen.
-const places = document.querySelector("header nav");
-const here = places?.querySelector("[aria-current]");
-if (here) places.scrollLeft = here.offsetLeft + here.offsetWidth - places.offsetLeft - places.clientWidth + 12;
+// If the menu is wider than the window, scroll to the current page.
+const menu = document.querySelector("header nav");
+const here = menu?.querySelector("[aria-current]");
+if (here) menu.scrollLeft = here.offsetLeft + here.offsetWidth - menu.offsetLeft - menu.clientWidth + 12;
 
-// A picture that is wider than the window begins around now, and its names stay in sight.
+// If a chart is wider than the window, scroll it to the present and keep its row names visible.
 const frames = () => [...document.querySelectorAll(".picture")].filter((frame) => frame.scrollWidth > frame.clientWidth);
 function stick(frame) {
   const drawing = frame.querySelector("svg");

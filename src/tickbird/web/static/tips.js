@@ -1,7 +1,7 @@
-// The words of a picture's marks, where one points at them or comes to them by keyboard. Without scripts the browser shows them.
+// Tooltips of chart symbols, on hover and keyboard focus. Without scripts, the browser shows the titles.
 const tip = document.createElement("div");
 let shown = null;
-// Where the pointer is; null while one goes by keyboard.
+// The position of the pointer; null while the user navigates by keyboard.
 let pointer = null;
 
 function show(mark) {
@@ -11,7 +11,7 @@ function show(mark) {
   if (!title?.textContent) return;
   shown = mark;
   tip.textContent = title.textContent;
-  // The browser's own would come beside it: the words stay as the mark's name.
+  // Removes the title, so that the browser shows no second tooltip. The aria-label keeps the text.
   mark.setAttribute("aria-label", title.textContent);
   title.textContent = "";
   tip.hidden = false;
@@ -38,7 +38,7 @@ const markOf = (node) => node?.closest?.(".pic-mark, .spark a");
 export function startTips() {
   tip.id = "tip";
   tip.hidden = true;
-  // It says nothing that the mark's name does not.
+  // Hidden from screen readers, because the aria-label of the symbol has the same text.
   tip.setAttribute("aria-hidden", "true");
   document.body.append(tip);
   document.addEventListener("pointerover", (event) => {
@@ -55,7 +55,7 @@ export function startTips() {
   document.addEventListener("focusout", hide);
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
   addEventListener("scroll", hide, true);
-  // What is drawn anew has its own words again; the mark that is there now may be another one.
+  // A swap replaces the chart. Show the tooltip of the new symbol at the same position.
   document.addEventListener("htmx:beforeSwap", () => { again = shown !== null; hide(); });
   document.addEventListener("htmx:afterSettle", () => {
     if (again) show(markOf(pointer ? document.elementFromPoint(pointer.x, pointer.y) : document.activeElement));
