@@ -1,1 +1,1 @@
-"""The dashboard: pages made on the server, live by server-sent events; through the client alone, as the API is."""
+"""The dashboard: server-rendered pages with live updates over SSE. Like the API, it uses only the client."""

@@ -1,4 +1,4 @@
-"""The dashboard as one ASGI app, and the site of which it is the part that people see."""
+"""The ASGI app of the dashboard, and the site that combines it with the API."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tickbird.web.pages import (
 from tickbird.web.pages.login import Login
 from tickbird.web.static_files import asset
 
-# A noun's pages come in here, and nowhere else; the first that fits counts.
+# The first route that matches wins.
 ROUTES: Final[tuple[PageRoute, ...]] = (
     *overview.ROUTES,
     *bulk.ROUTES,
@@ -62,7 +62,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *legend.ROUTES,
     *timezone.ROUTES,
     PageRoute("/live", live),
-    # Last, since every path below /schedules can be the name of one.
+    # Last, because every path below /schedules can be the name of a schedule.
     *schedule.ROUTES,
 )
 _POLICY: Final = (
@@ -79,93 +79,93 @@ _HEADERS: Final = [
 
 
 def create_web(api: Any, limits: RequestLimits) -> App:
-    """The pages on the store that an API serves."""
-    gate = PageGuard(api, limits)
-    login = Login(gate, api)
+    """Create the pages. They share the store and the state of `api`."""
+    guard = PageGuard(api, limits)
+    login = Login(guard, api)
 
-    async def lost(door_less: Request, error: Exception) -> Response:
-        answer = await gate.enter(PageRoute("", _nothing), door_less)
-        if answer.status_code == 405 and isinstance(error, HTTPException):
-            # Those that the page there takes.
-            answer.headers.update(error.headers or {})
-        return answer
+    async def handle_http_error(request: Request, error: Exception) -> Response:
+        response = await guard.enter(PageRoute("", _not_found), request)
+        if response.status_code == 405 and isinstance(error, HTTPException):
+            # The Allow header lists the methods of the page.
+            response.headers.update(error.headers or {})
+        return response
 
     routes = [
         Route("/static/{mark}/{name}", asset, methods=["GET"]),
         Route("/login", login.show, methods=["GET"]),
         Route("/login", login.enter, methods=["POST"]),
-        PageRoute("/logout", login.leave, methods=("POST",)).route(gate.enter),
-        PageRoute("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(gate.enter),
-        PageRoute("/schedules/", _bare).route(gate.enter),
-        # What is done to many has no page to come back to.
-        PageRoute("/bulk/{deed}", _list).route(gate.enter),
-        *(door.route(gate.enter) for door in ROUTES),
+        PageRoute("/logout", login.leave, methods=("POST",)).route(guard.enter),
+        PageRoute("/logout/everywhere", login.leave_everywhere, methods=("GET", "POST")).route(guard.enter),
+        PageRoute("/schedules/", _without_slash).route(guard.enter),
+        # Bulk actions have no page for GET.
+        PageRoute("/bulk/{deed}", _to_schedules).route(guard.enter),
+        *(route.route(guard.enter) for route in ROUTES),
     ]
-    pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
+    pages = Starlette(routes=routes, exception_handlers={HTTPException: handle_http_error})
     pages.state = api.state
     pages.router.redirect_slashes = False
     return Secured(pages)
 
 
-async def _bare(visit: PageRequest) -> Response:
-    """The page that is meant, where an address ends with a slash."""
-    asked = {key: value for key, value in visit.query.items() if key != "ns"}
-    return RedirectResponse(visit.url(f"/{visit.path.strip('/')}", **asked), 303)
+async def _without_slash(visit: PageRequest) -> Response:
+    """Redirect to the URL without the trailing slash."""
+    query = {key: value for key, value in visit.query.items() if key != "ns"}
+    return RedirectResponse(visit.url(f"/{visit.path.strip('/')}", **query), 303)
 
 
-async def _list(visit: PageRequest) -> Response:
+async def _to_schedules(visit: PageRequest) -> Response:
     return RedirectResponse(visit.url("/schedules"), 303)
 
 
-async def _nothing(visit: PageRequest) -> Response:
+async def _not_found(visit: PageRequest) -> Response:
     if visit.request.method not in ("GET", "HEAD"):
-        raise Problem(405, "no-such-method", "This page accepts no form.", hint="Go back to the page that sent it.")
+        raise Problem(
+            405, "no-such-method", "This page does not accept a form.", hint="Go back to the page that sent it."
+        )
     if visit.path.endswith("/"):
-        return await _bare(visit)
+        return await _without_slash(visit)
     raise Problem(
-        404, "no-such-page", f"There is no page {visit.path[:200]!r}.", hint="Continue with one of these pages:"
+        404, "no-such-page", f"The page {visit.path[:200]!r} does not exist.", hint="Continue with one of these pages:"
     )
 
 
 class Secured:
-    """Says with every answer what a browser may do with it."""
+    """Middleware that adds the security headers to each response."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
 
-        async def secured(message: Any) -> None:
+        async def send_secured(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", [])
-                kept = any(key == b"cache-control" for key, _ in headers)
+                has_cache_control = any(key == b"cache-control" for key, _ in headers)
                 message = {
                     **message,
-                    "headers": [*headers, *_HEADERS, *([] if kept else [(b"cache-control", b"no-store")])],
+                    "headers": [*headers, *_HEADERS, *([] if has_cache_control else [(b"cache-control", b"no-store")])],
                 }
             await send(message)
 
-        await self._app(scope, receive, secured)
+        await self._app(scope, receive, send_secured)
 
 
 class Site:
-    """The API and the pages of one store, at one address."""
+    """The API and the dashboard under one URL."""
 
     def __init__(self, api: Any, web: App) -> None:
         self.state = api.state
         self._api = api
         self._web = web
-        # All that the API serves begins with one of these.
-        self._of_api = frozenset(route.path.split("/")[1] for route in api.routes)
+        # The first path segments of the API.
+        self._api_prefixes = frozenset(route.path.split("/")[1] for route in api.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, to whichever it is for."""
         first = path_of(scope).lstrip("/").partition("/")[0] if scope["type"] == "http" else ""
-        await (self._api if first in self._of_api else self._web)(scope, receive, send)
+        await (self._api if first in self._api_prefixes else self._web)(scope, receive, send)
 
 
 def create_site(
@@ -175,7 +175,7 @@ def create_site(
     pauses: FeedOptions | None = None,
     loopback: str | None = None,
 ) -> Site:
-    """The API and the dashboard on a store that is open; `loopback` as for the API."""
+    """Create the API and the dashboard on an open store; `loopback` as in `create_api`."""
     limits = limits or RequestLimits()
     api = create_api(clients, limits=limits, pauses=pauses, loopback=loopback)
     return Site(api, create_web(api, limits))

@@ -1,4 +1,4 @@
-"""Times on pages: in the zone that the visitor chose, with its abbreviation, and how far off they are."""
+"""Times on pages: in the time zone that the user chose, with the difference to now."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tickbird.domain.time.instants import (
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
 
-# What the visitor chose: each schedule's own zone, the browser's, or UTC; and which zone the browser is in.
+# Cookies: the choice (the zone of each schedule, the user's zone, or UTC), and the user's zone.
 CHOICE: Final = "tickbird_zone"
 MINE: Final = "tickbird_mine"
 Choice = Literal["schedule", "mine", "utc"]
@@ -30,32 +30,32 @@ Choice = Literal["schedule", "mine", "utc"]
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """On whose clock times are shown, and what time it is by the store's."""
+    """The time zone for display, and the current time of the store."""
 
     choice: Choice
     mine: str
     now: datetime
 
     def zone(self, own: str | None = None) -> str:
-        """The zone for something whose own zone this is."""
+        """Return the zone for display; `own` is the zone of the schedule."""
         if self.choice == "utc":
             return "UTC"
         return self.mine if self.choice == "mine" or own is None else own
 
     def text(self, at: datetime, own: str | None = None, *, short: bool = False) -> str:
-        """An instant on that clock; `short` leaves out the date where it is today."""
+        """Format an instant; `short` omits today's date."""
         local = _local(at, self.zone(own))
         if short and local.date() == _local(self.now, self.zone(own)).date():
             return f"{local:%H:%M:%S %Z}"
         return f"{local:%Y-%m-%d %H:%M:%S %Z}" if not short else f"{local:%d %b %H:%M %Z}"
 
     def both(self, at: datetime, own: str | None = None) -> str:
-        """An instant on that clock and in UTC, for who has just chosen it."""
+        """Format an instant in the zone for display and in UTC."""
         shown, utc = self.text(at, own), f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
         return shown if shown == utc else f"{shown} ({utc.removeprefix(shown[:11])})"
 
     def read(self, text: str, field: str) -> datetime:
-        """The instant of what a form sends; without an offset it is on the visitor's own clock."""
+        """Parse an instant from a form; without an offset it is in the zone for display."""
         given = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
         second = wall_seconds(given) if given.tzinfo is None else to_seconds(given)
         if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
@@ -63,11 +63,11 @@ class Clock:
         return to_datetime(zone(self.zone()).to_epoch(second) if given.tzinfo is None else second)
 
     def field(self, at: datetime | None) -> str:
-        """An instant as a form's field for a date and a time has it."""
+        """Format an instant for an input of type datetime-local."""
         return "" if at is None else f"{_local(at, self.zone()):%Y-%m-%dT%H:%M:%S}"
 
     def tag(self, at: datetime | None, own: str | None = None, *, far: bool = True) -> Markup:
-        """Absolute and, with `far`, relative to now; in UTC as well where one points at it."""
+        """Render an instant, with `far` also relative to now. The tooltip shows it in UTC."""
         if at is None:
             return Markup("—")
         utc = at.astimezone(UTC)
@@ -79,7 +79,7 @@ class Clock:
         return Markup('{} <span class="far" data-at="{}">{}</span>').format(shown, machine, relative(at, self.now))
 
     def far(self, at: datetime | None, own: str | None = None) -> Markup:
-        """How far off an instant is; the instant itself where one points at it."""
+        """Render an instant relative to now. The tooltip shows the instant."""
         if at is None:
             return Markup("—")
         machine = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
@@ -91,19 +91,19 @@ def _local(at: datetime, tz: str) -> datetime:
     try:
         return at.astimezone(zone_info(tz))
     except OverflowError:
-        # The first and the last hours of the calendar exist in UTC alone.
+        # The first and last hours of the calendar overflow in other zones.
         return at.astimezone(UTC)
 
 
 def read_clock(cookies: dict[str, str], now: datetime) -> Clock:
-    """The clock that a browser asks for; each schedule's own where it asks for none that there is."""
+    """Read the clock from cookies; invalid choices mean the zone of each schedule."""
     chosen = cookies.get(CHOICE, "schedule")
     choice: Choice = "mine" if chosen == "mine" else "utc" if chosen == "utc" else "schedule"
     return Clock(choice, find_zone(cookies.get(MINE, "")) or "UTC", now)
 
 
 def find_zone(name: str) -> str | None:
-    """The zone of this name, if there is one."""
+    """Return the canonical name of a zone, or None if it does not exist."""
     try:
         return zone(name).name
     except TickbirdError:

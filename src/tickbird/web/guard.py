@@ -1,4 +1,4 @@
-"""What stands before every page: who comes, what they may do, and that it was they who sent a form."""
+"""Authentication, authorization and CSRF protection of all pages."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ from tickbird.web.stale_pages import StalePage, StalePageCache
 
 log = logging.getLogger("tickbird.web")
 SESSION: Final = "tickbird_session"
-# Each form has it, and each request of a script sends it.
+# Forms send the field, htmx sends the header.
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "x-csrf"
-# While the store cannot be asked, somebody who was let in so lately still sees what they saw before.
+# If the store is unavailable, callers authenticated within this time (seconds) still see their cached pages.
 _TRUSTED_FOR: Final = 900.0
 _MAX_CACHED: Final = 1_000
-# A byte of a form takes up to three on its way: a payload that may be stored must get through.
+# URL encoding can triple the size of a form. The limit for payloads applies to the decoded size.
 _ENCODED: Final = 3
-# Where a page that is shown again says how old it is.
+# Placeholder for the banner that shows the age of a stale page.
 STALE_COMMENT: Final = b"<!--stale-->"
 
 
 class NoSession(Exception):
-    """Nobody that the server knows."""
+    """The request has no valid session."""
 
 
 class PageGuard:
-    """Lets visitors in to pages, and shows them what went wrong as a page."""
+    """Authenticates requests for pages, and renders errors as pages."""
 
     def __init__(self, api: Any, limits: RequestLimits) -> None:
         self._state = api.state
@@ -75,40 +75,40 @@ class PageGuard:
         self._memory = StalePageCache()
         self._paces = RateLimiter(limits.per_second, limits.burst)
         self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
-        # By the hash of their session.
+        # Keys are hashes of session tokens.
         self._callers: SingleFlightCache[str, Caller] = SingleFlightCache(
             from_start(_TRUSTED_FOR), max_entries=_MAX_CACHED
         )
-        # Of who needs no session.
+        # Derives CSRF tokens if the server needs no login.
         self._secret = secrets.token_hex(32)
 
     @property
     def tokenless(self) -> bool:
-        """Is it open to whoever is at this machine?"""
+        """True if requests from this machine need no token."""
         return isinstance(self._authority, LocalAuthority)
 
-    async def enter(self, door: PageRoute, request: Request) -> Response:
-        """One visit: the page, or a page that says why not."""
+    async def enter(self, route: PageRoute, request: Request) -> Response:
+        """Handle a request for a page; errors become pages too."""
         caller: Caller | None = None
         try:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as timeout:
                 request.scope.setdefault("state", {})["timeout"] = timeout
                 self._check_site(request)
-                caller, sure = await self._caller(request)
+                caller, is_verified = await self._caller(request)
                 _check_rate(self._paces.take(caller.held))
                 form = await self._form(request)
                 timeout.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
-                if not sure:
-                    raise _away()
-                visit = await self._page_request(door, request, caller, form)
-                answer = await door.page(visit)
-                if isinstance(answer, RenderedPage):
-                    await answer.fill()
+                if not is_verified:
+                    raise _store_unavailable()
+                visit = await self._page_request(route, request, caller, form)
+                response = await route.page(visit)
+                if isinstance(response, RenderedPage):
+                    await response.fill()
                 if request.method not in ("GET", "HEAD"):
-                    # Whoever did something sees it on the next page, also where nobody follows what happens.
+                    # The next page must show the change, even if no activity feed runs.
                     self._readings.expire(visit.namespace)
         except NoSession:
-            return _to_login(request, shows="GET" in door.methods)
+            return _to_login(request, shows="GET" in route.methods)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
             return self._refuse(request, caller, problem_from(error))
         except ClientDisconnect:
@@ -116,8 +116,8 @@ class PageGuard:
         except Exception:
             log.exception("unexpected error in a page")
             return self._refuse(request, caller, unexpected())
-        self._remember(request, caller, answer)
-        return answer
+        self._remember(request, caller, response)
+        return response
 
     def _check_site(self, request: Request) -> None:
         if isinstance(self._authority, LocalAuthority):
@@ -125,7 +125,7 @@ class PageGuard:
         check_origin(request)
 
     async def _caller(self, request: Request) -> tuple[Caller, bool]:
-        """Who comes; and whether the store could be asked about it."""
+        """Return the caller, and False if the store was unavailable and the caller comes from the cache."""
         if self.tokenless:
             return await self._authority.caller(None), True
         text = request.cookies.get(SESSION, "")
@@ -148,9 +148,9 @@ class PageGuard:
         return caller, True
 
     async def _form(self, request: Request) -> Form:
-        """What was sent, if it was sent by a page of ours to this very visitor."""
+        """Read the form and check its CSRF token."""
         if request.method != "POST":
-            # No page takes any other, and is asked for what it does.
+            # Pages accept forms only by POST.
             return Form([])
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
@@ -168,7 +168,7 @@ class PageGuard:
         return form
 
     async def body(self, request: Request, maximum: int) -> bytes:
-        """What was sent, if it is no longer and takes no longer than it may."""
+        """Read the body within the limits of size and time."""
         parts, size = [], 0
         async with asyncio.timeout(self._limits.body_within):
             async for part in request.stream():
@@ -179,22 +179,22 @@ class PageGuard:
         return b"".join(parts)
 
     def csrf(self, request: Request) -> str:
-        """What only pages of this visitor know: it cannot be told from it who they are."""
+        """Return the CSRF token of the session. The session cannot be derived from it."""
         secret = self._secret if self.tokenless else request.cookies.get(SESSION, "")
         return hashlib.blake2b(b"form", key=secret.encode()[:64], digest_size=16).hexdigest()
 
-    async def _page_request(self, door: PageRoute, request: Request, caller: Caller, form: Form) -> PageRequest:
-        if not allows(caller.role, door.role):
+    async def _page_request(self, route: PageRoute, request: Request, caller: Caller, form: Form) -> PageRequest:
+        if not allows(caller.role, route.role):
             raise Problem(
                 403,
                 "forbidden",
-                f"This requires the role {door.role}. Your role is {caller.role}.",
+                f"This requires the role {route.role}. Your role is {caller.role}.",
                 hint="Log in with another token.",
             )
-        asked = request.query_params.get("ns")
-        namespace = choose(caller.namespaces, asked if asked is not None else first_namespace(caller))
+        requested = request.query_params.get("ns")
+        namespace = choose(caller.namespaces, requested if requested is not None else first_namespace(caller))
         client: StoreClient = self._state.clients(namespace)
-        # By the store's clock, whatever this machine's says.
+        # The clock of this machine may be wrong.
         read_at, now = await self._readings.share(("", "now"), lambda: _now(client), fresh=10.0)
         request.scope.setdefault("state", {})["caller"] = caller
         return PageRequest(
@@ -210,31 +210,31 @@ class PageGuard:
         )
 
     def check_lookup(self, request: Request) -> None:
-        """Nobody tries tokens faster than this."""
+        """Rate-limit attempts to guess tokens."""
         _check_rate(self._lookups.take(request.client.host if request.client else ""))
 
     def forget(self, request: Request) -> None:
-        """Somebody has left."""
+        """Drop the cached caller and pages at logout."""
         text = request.cookies.get(SESSION, "")
         caller = self._callers.drop(hashlib.sha256(text.encode()).hexdigest())
         if caller is not None:
             self._memory.drop_caller(caller.token_id)
 
     def forget_all(self, key: str) -> None:
-        """A token with its sessions, or one session, has ended: nobody who came with it is known any more."""
+        """Drop everything cached for a revoked token or closed session."""
         self._authority.forget(key)
         for caller in self._callers.drop_values(lambda caller: key in (caller.token_id, caller.session_id)):
             self._memory.drop_caller(caller.token_id)
 
-    def _remember(self, request: Request, caller: Caller, answer: Response) -> None:
-        if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HTMLResponse):
-            self._memory.put(caller.token_id, _where(request), bytes(answer.body))
+    def _remember(self, request: Request, caller: Caller, response: Response) -> None:
+        if request.method == "GET" and response.status_code == 200 and isinstance(response, HTMLResponse):
+            self._memory.put(caller.token_id, _where(request), bytes(response.body))
 
     def _refuse(self, request: Request, caller: Caller | None, problem: Problem) -> Response:
         if problem.status == 503 and caller is not None and request.method == "GET":
-            kept = self._memory.get(caller.token_id, _where(request))
-            if kept is not None:
-                return _stale(kept, problem)
+            page = self._memory.get(caller.token_id, _where(request))
+            if page is not None:
+                return _stale(page, problem)
         return problem_page(request, problem, caller)
 
 
@@ -253,7 +253,7 @@ def _check_rate(wait: float) -> None:
 
 
 def check_origin(request: Request) -> None:
-    """Refuse a form that a page of another site has sent."""
+    """Refuse a form that was sent by a page of another site."""
     if request.method in ("GET", "HEAD"):
         return
     origin = request.headers.get("origin")
@@ -264,25 +264,25 @@ def check_origin(request: Request) -> None:
 
 
 def _to_login(request: Request, *, shows: bool) -> Response:
-    """Log in, and come back to where one was; `shows`: what was asked for is a page, whatever was sent to it."""
+    """Redirect to the login and then back; `shows` means that the route also serves GET."""
     root = request.scope.get("root_path", "")
     part = request.headers.get("hx-request") == "true"
     where = _path_of(request, root)
     if request.method not in ("GET", "HEAD") and shows:
-        # The page that has the form: its script fills in again what was written.
-        asked = [(key, value) for key, value in request.query_params.multi_items() if key != "look"]
-        where += f"?{urlencode(asked)}" if asked else ""
+        # Return to the page of the form. Its script restores the input.
+        query = [(key, value) for key, value in request.query_params.multi_items() if key != "look"]
+        where += f"?{urlencode(query)}" if query else ""
     elif request.method not in ("GET", "HEAD"):
-        # What was sent cannot be sent again by us; the page that it was sent from can be shown.
+        # The form cannot be sent again. Return to the page that sent it.
         where = _page_of(request.headers.get("referer", ""), root)
     elif part and (shown := request.headers.get("hx-current-url")):
-        # A part of a page is no place to come back to.
+        # The request was for a part of a page. Return to the page.
         where = _page_of(shown, root)
     elif request.url.query:
         where += f"?{request.url.query}"
     to = f"{root}/login?next={quote(where, safe='')}"
     if wants_events(request):
-        # The page that listens looks for news, and is sent to the log-in itself.
+        # The event makes the page refresh, and the refresh redirects it to the login.
         return Response(event({}, name="changed"), media_type=STREAM)
     if part:
         return Response(status_code=401, headers={"HX-Redirect": to})
@@ -290,25 +290,22 @@ def _to_login(request: Request, *, shows: bool) -> Response:
 
 
 def _path_of(request: Request, root: str) -> str:
-    """The path that was asked for as it was written: a question mark that is part of a name stays one."""
+    """Return the path as the client encoded it; an encoded question mark stays encoded."""
     raw = bytes(request.scope.get("raw_path") or quote(request.scope["path"]).encode()).decode("latin-1")
     return raw.removeprefix(quote(root)) or "/"
 
 
 def _page_of(address: str, root: str) -> str:
-    """The page that a browser says it shows, with all that was asked of it."""
+    """Return path and query of a URL that the browser reports."""
     shown = address_parts(address)
     return (shown.path.removeprefix(root) or "/") + (f"?{shown.query}" if shown.query else "")
 
 
-def _away() -> Problem:
-    return Problem(
-        503, "store-unavailable", "The store cannot be used at the moment.", hint="This page retries automatically."
-    )
+def _store_unavailable() -> Problem:
+    return Problem(503, "store-unavailable", "The store is unavailable.", hint="This page retries automatically.")
 
 
 def problem_from(error: Exception) -> Problem:
-    """What went wrong, for the page that says so."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, TickbirdError):
@@ -320,20 +317,19 @@ def problem_from(error: Exception) -> Problem:
 
 
 def problem_page(request: Request, problem: Problem, caller: Caller | None) -> Response:
-    """A page that says what went wrong, and what to do."""
+    """Render an error as a page, or as a message for htmx."""
     root = str(request.scope.get("root_path", ""))
     context = {
         "problem": problem,
         "root": root,
         "where": _path_of(request, root) + (f"?{request.url.query}" if request.url.query else ""),
         "caller": caller,
-        # A part of a page shows the sentence where it was asked for.
         "part": request.headers.get("hx-request") == "true",
     }
     return HTMLResponse(render("problem.html", context), problem.status, problem.headers)
 
 
-def _stale(kept: StalePage, problem: Problem) -> Response:
-    banner = render("stale.html", {"age": kept.age, "problem": problem}).encode()
-    body = kept.body.replace(STALE_COMMENT, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
+def _stale(page: StalePage, problem: Problem) -> Response:
+    banner = render("stale.html", {"age": page.age, "problem": problem}).encode()
+    body = page.body.replace(STALE_COMMENT, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
     return HTMLResponse(body, 503, {"Retry-After": "2"})

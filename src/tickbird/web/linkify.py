@@ -1,4 +1,4 @@
-"""Sentences whose words lead somewhere: runs, revisions and people that they name."""
+"""Links in sentences, for the runs, revisions and users that they mention."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from markupsafe import Markup
 
 from tickbird.web.rendering import plain
 
-# More phrases than these are not looked for, nor longer ones.
+# Limits on the number and length of phrases, which come from data.
 _MAX_COUNT: Final = 200
 _MAX_LENGTH: Final = 200
 
 
 def linked(text: str, addresses: Mapping[str, str]) -> Markup:
-    """A text from data in which each of these phrases leads to its address; everything else is only text."""
-    known = {
+    """Escape a text, and link each of these phrases to its URL."""
+    urls = {
         plain(phrase): href for phrase, href in list(addresses.items())[:_MAX_COUNT] if 2 <= len(phrase) <= _MAX_LENGTH
     }
     shown = plain(text)
-    if not known:
+    if not urls:
         return Markup("<bdi>{}</bdi>").format(shown)
-    # The longest first, so that "run 12" is not found in "run 123".
-    either = "|".join(re.escape(each) for each in sorted(known, key=len, reverse=True))
-    found, at = Markup(), 0
+    # The longest first, because the first alternative that matches wins.
+    either = "|".join(re.escape(phrase) for phrase in sorted(urls, key=len, reverse=True))
+    html, at = Markup(), 0
     for match in re.finditer(rf"(?<!\w)(?:{either})(?!\w)", shown):
-        found += Markup('{}<a href="{}">{}</a>').format(shown[at : match.start()], known[match[0]], match[0])
+        html += Markup('{}<a href="{}">{}</a>').format(shown[at : match.start()], urls[match[0]], match[0])
         at = match.end()
-    return Markup("<bdi>{}{}</bdi>").format(found, shown[at:])
+    return Markup("<bdi>{}{}</bdi>").format(html, shown[at:])

@@ -1,4 +1,4 @@
-"""One visit of a page: who comes, to which namespace, with what, and how they are answered."""
+"""A request for a page, with its caller, namespace, form and URLs, and the routes of pages."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tickbird.web.query_cache import QueryCache
 from tickbird.web.rendering import render
 from tickbird.web.schedule_urls import name_from_path, schedule_path
 
-# Said on the next page that is shown, once.
+# A message for the next page.
 FLASH_COOKIE: Final = "tickbird_said"
 _MAX_FIELDS: Final = 20_000
 
 
 class Form:
-    """What was sent with a form: texts by name, some of them more than once."""
+    """The fields of a submitted form; a field can have several values."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -37,21 +37,19 @@ class Form:
             self._values.setdefault(name, []).append(value)
 
     def text(self, name: str, default: str = "") -> str:
-        """The last value of a field, without white space around it."""
-        found = self.all(name)
-        return found[-1].strip() if found else default
+        """Return the last value of a field, stripped."""
+        values = self.all(name)
+        return values[-1].strip() if values else default
 
     def raw(self, name: str) -> str | None:
-        """The last value of a field as it was sent; None where it was not."""
-        found = self.all(name)
-        return found[-1] if found else None
+        """Return the last value of a field, not stripped; None if the field is missing."""
+        values = self.all(name)
+        return values[-1] if values else None
 
     def all(self, name: str) -> list[str]:
-        """Every value of a field."""
         return self._values.get(name, [])
 
     def names(self) -> list[str]:
-        """The fields that were sent, each once."""
         return list(self._values)
 
     def __contains__(self, name: str) -> bool:
@@ -59,19 +57,19 @@ class Form:
 
 
 def read_form(body: bytes) -> Form:
-    """The fields of a body as a browser sends it."""
+    """Parse an URL-encoded body."""
     try:
         pairs = parse_qsl(
             body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS, encoding="utf-8"
         )
     except ValueError:
         raise InvalidError("The form cannot be read.", hint="Send it again from its page.") from None
-    # A browser ends lines as e-mail does.
+    # Browsers send CRLF line endings.
     return Form([(key, value.replace("\r\n", "\n")) for key, value in pairs])
 
 
 class RenderedPage(HTMLResponse):
-    """A page whose template is rendered by `fill`, in a thread: a payload on it may be a megabyte."""
+    """A page that `fill` renders in a thread, because it may show a payload of a megabyte."""
 
     def __init__(self, template: str, context: Mapping[str, Any], status: int) -> None:
         super().__init__(status_code=status)
@@ -79,14 +77,14 @@ class RenderedPage(HTMLResponse):
         self._context = context
 
     async def fill(self) -> None:
-        """Render the body; once, before it is sent."""
+        """Render the body. Call it once, before the response is sent."""
         self.body = await asyncio.to_thread(lambda: render(self._template, self._context).encode())
         self.headers["content-length"] = str(len(self.body))
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a page is given."""
+    """A request for a page, authenticated and with its form."""
 
     request: Request
     caller: Caller
@@ -96,38 +94,36 @@ class PageRequest:
     csrf: str
     clock: Clock
     readings: QueryCache
-    # Whoever is at this machine needs no session, and cannot end one.
+    # True if requests from this machine need no login.
     tokenless: bool = False
 
     @property
     def actor(self) -> str:
-        """Who is recorded as having done something."""
+        """The actor for the audit log."""
         return self.caller.actor
 
     @property
     def query(self) -> Mapping[str, str]:
-        """What the address asks for."""
-        asked: Mapping[str, str] = self.request.query_params
-        return asked
+        query: Mapping[str, str] = self.request.query_params
+        return query
 
     @property
     def by_htmx(self) -> bool:
-        """Is only a part of the page wanted, by the script of a page that is open?"""
+        """True if htmx requests a part of the page."""
         return bool(self.request.headers.get("hx-request") == "true")
 
     @property
     def is_sent(self) -> bool:
-        """Was a form sent to do something, and not only to see what would be done?"""
+        """True if a form was submitted; False for a preview of it (`look`)."""
         return bool(self.request.method == "POST" and "look" not in self.query)
 
     @property
     def root(self) -> str:
-        """Where the pages begin, in an app that they are mounted in."""
+        """The mount path of the dashboard; empty at the root."""
         return str(self.request.scope.get("root_path", ""))
 
     @property
     def path(self) -> str:
-        """The path of this page within the dashboard."""
         return str(self.request.scope["path"]).removeprefix(self.root)
 
     @property
@@ -136,57 +132,53 @@ class PageRequest:
 
     @property
     def own_client(self) -> StoreClient:
-        """For what the visitor's tokens and sessions are: audited in the first of their namespaces."""
+        """The client for tokens and sessions, which are audited in the caller's first namespace."""
         client: StoreClient = self.request.app.state.clients(self.namespaces[0] if self.namespaces else "default")
         return client
 
     @property
     def namespaces(self) -> tuple[str, ...] | None:
-        """Those that may be visited; None for all."""
+        """The namespaces that the caller can access; None for all."""
         return self.caller.namespaces
 
     @property
     def keeps_store(self) -> bool:
-        """May the visitor look at the whole store, whatever the namespace? As the API has it, and whoever is at it."""
+        """True if the caller may inspect the complete store: an admin for all namespaces, or a local user."""
         return self.may("admin") and (self.tokenless or self.namespaces is None)
 
     def has(self, *capabilities: str) -> bool:
-        """Has the store these capabilities?"""
         return self.client.store.capabilities.issuperset(capabilities)
 
     def may(self, role: Role) -> bool:
-        """May the visitor do what needs this role?"""
         return allows(self.caller.role, role)
 
     def url(self, path: str, **query: object) -> str:
-        """The address of a page in this namespace; parts that are None or empty are left out."""
+        """Return the URL of a page in this namespace. Parameters that are None or empty are omitted."""
         return page_url(self.root, self.caller, self.namespace, path, query)
 
     def schedule(self, name: str, below: str = "", **query: object) -> str:
-        """The address of the page of a schedule, or of one below it."""
+        """Return the URL of the page of a schedule, or of a page `below` it."""
         return self.url(f"{schedule_path(name)}{below}", **query)
 
     def here(self, **changed: object) -> str:
-        """The address of this page with some of what it asks for changed; None takes it away."""
-        asked = {key: value for key, value in self.query.items() if key != "ns"}
-        return self.url(self.path, **{**asked, **changed})
+        """Return the URL of this page with changed parameters; None removes a parameter."""
+        query = {key: value for key, value in self.query.items() if key != "ns"}
+        return self.url(self.path, **{**query, **changed})
 
     def param(self, name: str) -> str:
-        """A part of the path."""
         return str(self.request.path_params[name])
 
     @property
     def schedule_name(self) -> str:
-        """The schedule that the path is about."""
+        """The schedule name in the path."""
         return name_from_path(self.param("name"))
 
     def number(self, name: str) -> int | None:
-        """A number of the path; None for what is no number that an id can have."""
+        """Return an id from the path; None if it is not a valid id."""
         text = self.param(name)
         return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        """A page."""
         said = self.request.cookies.get(FLASH_COOKIE) if not self.by_htmx else None
         answer = RenderedPage(template, {**context, "visit": self, "said": said}, status)
         if said:
@@ -194,10 +186,10 @@ class PageRequest:
         return answer
 
     def done(self, to: str, said: str = "") -> Response:
-        """After a change: go to an address, and say there what was done."""
+        """Redirect after a change, and show a message on the next page."""
         answer: Response = RedirectResponse(to, 303)
         if self.by_htmx:
-            # Followed by the script, a redirect would be shown inside of the page.
+            # htmx would follow a redirect and insert the page into the current one.
             answer = Response(status_code=204, headers={"HX-Redirect": to})
         if said:
             secure = self.request.url.scheme == "https"
@@ -214,22 +206,22 @@ class PageRequest:
 
 
 def page_url(root: str, caller: Caller, namespace: str, path: str, query: Mapping[str, object]) -> str:
-    """The address of a page; the namespace stands in it where it is not the one that the caller comes to first."""
-    asked = [(key, str(value)) for key, value in query.items() if value is not None and value != ""]
+    """Return the URL of a page, with the namespace unless it is the caller's first."""
+    pairs = [(key, str(value)) for key, value in query.items() if value is not None and value != ""]
     if namespace != first_namespace(caller):
-        asked.append(("ns", namespace))
+        pairs.append(("ns", namespace))
     return f"{root}{quote(path, safe='/:@+,~', errors='replace')}" + (
-        f"?{urlencode(asked, errors='replace')}" if asked else ""
+        f"?{urlencode(pairs, errors='replace')}" if pairs else ""
     )
 
 
 def first_namespace(caller: Caller) -> str:
-    """Where a caller begins: as a request of the API that names no namespace, or at the first of several."""
+    """Return the default namespace of a caller, or the first of several."""
     return default_namespace(caller.namespaces) or (caller.namespaces or ())[0]
 
 
 def address_parts(text: str) -> SplitResult:
-    """The parts of an address that somebody sent; none where it is no address at all."""
+    """Split a URL from a request; an invalid URL has empty parts."""
     try:
         return urlsplit(text)
     except ValueError:
@@ -237,7 +229,7 @@ def address_parts(text: str) -> SplitResult:
 
 
 def own_path(text: str) -> str:
-    """A place of ours to go to, as a link or a form says; the first page for anything else."""
+    """Return a path within the dashboard; `/` for anything else, such as another site."""
     parts = address_parts(text)
     safe = text.startswith("/") and not text.startswith("//") and "\\" not in text and text.isprintable()
     return text if safe and not parts.scheme and not parts.netloc and not text.startswith("/login") else "/"
@@ -248,7 +240,7 @@ Page = Callable[[PageRequest], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class PageRoute:
-    """A page, the path and the methods that lead to it, and the role that it needs."""
+    """A page with its path, methods and required role."""
 
     path: str
     page: Page
@@ -256,7 +248,7 @@ class PageRoute:
     methods: tuple[str, ...] = ("GET",)
 
     def route(self, enter: Callable[[PageRoute, Request], Awaitable[Response]]) -> Route:
-        """How the framework knows it."""
+        """Return the Starlette route that calls `enter`."""
 
         async def endpoint(request: Request) -> Response:
             return await enter(self, request)

@@ -1,4 +1,4 @@
-"""A definition as facts that people read: every field, whether it is a default, and what was set over the code."""
+"""The policies of a definition for display, with defaults and operator overrides."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.web.rendering import value
 
-# Told elsewhere on the page.
+# Fields that other parts of the page show.
 _SHOWN_ELSEWHERE: Final = {"trigger", "target", "payload", "description", "tags", "depends_on"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One policy: its value for people, and what it was before somebody set it over the code."""
+    """A policy and its value for display."""
 
     policy: PolicyField
     text: str
     is_default: bool
-    # What code declares, where an operator set something over it.
+    # The value in code, if an operator override replaces it.
     declared: str | None = None
 
 
 def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence[Fact]:
-    """Every policy of a definition that can be read."""
+    """Return all policies; empty if the definition cannot be read."""
     definition = schedule.definition
     if definition is None:
         return []
-    found = []
+    facts = []
     for name, policy in POLICIES.items():
         if name in _SHOWN_ELSEWHERE:
             continue
@@ -40,7 +40,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
         over = None
         if name in schedule.field_overrides:
             over = "(unknown)" if declared is None else policy.describe(declared.get(name, default))
-        found.append(
+        facts.append(
             Fact(
                 policy=policy,
                 text=policy.describe(encoded),
@@ -48,19 +48,19 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
                 declared=over,
             )
         )
-    return found
+    return facts
 
 
 def overridden(schedule: Schedule, declared: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
-    """What an operator set over the code among the fields that are told elsewhere, and what code declares."""
+    """Yield the overridden fields that other parts of the page show, with their values in code."""
     for name in sorted(_SHOWN_ELSEWHERE & set(schedule.field_overrides)):
         yield name, "(unknown)" if declared is None else value(declared.get(name, default_field(name)))
 
 
 def declared_by(records: Sequence[RevisionRecord]) -> Mapping[str, Any] | None:
-    """What code declared last; None where that is not among these revisions."""
+    """Return the newest definition from code; None if it is not among these revisions."""
     for record in records:
         if record.action in ("create", "sync"):
-            found = record.detail.get("declared", record.definition)
-            return found if isinstance(found, Mapping) else None
+            declared = record.detail.get("declared", record.definition)
+            return declared if isinstance(declared, Mapping) else None
     return None

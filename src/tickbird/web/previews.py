@@ -1,4 +1,4 @@
-"""What a draft would do, as one types it: in words, its next ticks, what is unusual, and what else goes on then."""
+"""The preview of a draft: description, next ticks, warnings, and the load at those times."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from tickbird.web.load_diff import load_change
 from tickbird.web.page_request import PageRequest
 
 _TICKS: Final = 10
-# From so many others in the same minute on, a quieter one near it is looked for.
+# With at least this number of other ticks in the same minute, suggest a quieter minute.
 _CROWDED: Final = 3
 _NEAR: Final = (-20, -15, -10, -5, -2, 2, 5, 10, 15, 20)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What is told beside the form."""
+    """The data of the preview next to the form."""
 
     preview: Preview | None = None
     wrong: str = ""
-    # A minute near the first tick in which fewer others tick, and how many.
+    # A minute near the first tick with fewer other ticks, and their number.
     quieter: tuple[datetime, int] | None = None
-    # Why nobody would execute its runs.
+    # The reason why no live worker would execute its runs.
     unserved: str = ""
-    # Settings that a new schedule gets from its task: what each is called, and its value.
+    # Settings that a new schedule inherits from its task: label and value.
     inherited: Sequence[tuple[str, str]] = ()
-    # What clocks do at the times that were typed.
+    # Notes about DST changes at the typed times.
     notes: Sequence[str] = ()
-    # The hour of its first tick, before and after.
+    # The load in the hour of the first tick, before and after.
     load: Chart | None = None
 
 
 async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Schedule | None = None) -> Outlook:
-    """Of a draft that may be wrong in parts, for a schedule that is new or stands like this."""
+    """Preview a draft that may have errors; `before` is the stored schedule, None for a new one."""
     if not draft.texts["when"].strip():
         return Outlook()
     if draft.wrong.keys() & {"when", "tz"}:
@@ -60,20 +60,20 @@ async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Sc
         fields.pop("concurrency_key", None)
         target = fields.pop("target", None)
         settings = await _settings(visit, target) if before is None else {}
-        # A key is made of fields of the payload, which may be wrong yet.
-        unstated = {each: value for each, value in settings.items() if each != "concurrency_key" and each not in fields}
-        found = await visit.client.forecasts.preview(trigger, count=_TICKS, name=_name(name), **unstated, **fields)
+        # A concurrency key needs payload fields, which may be invalid at this point.
+        unstated = {key: value for key, value in settings.items() if key != "concurrency_key" and key not in fields}
+        preview = await visit.client.forecasts.preview(trigger, count=_TICKS, name=_name(name), **unstated, **fields)
     except InvalidError as error:
         return Outlook(wrong=str(error))
     except (TypeError, ValueError, AttributeError, KeyError):
         return Outlook(wrong="The stored definition cannot be read. Fix it above.")
     return Outlook(
-        preview=found,
+        preview=preview,
         inherited=_inherited(settings, draft.fields),
         notes=_notes(draft),
-        quieter=await _quieter(visit, found),
-        unserved=await _unserved(visit, target, found),
-        load=await load_change(visit, before, found, _name(name)),
+        quieter=await _quieter(visit, preview),
+        unserved=await _unserved(visit, target, preview),
+        load=await load_change(visit, before, preview, _name(name)),
     )
 
 
@@ -83,15 +83,15 @@ def _notes(draft: Draft) -> list[str]:
 
 
 async def _settings(visit: PageRequest, target: Target | None) -> Mapping[str, Any]:
-    """The settings that a task declares, as a live worker publishes them."""
+    """Return the settings of a task that a live worker publishes."""
     if target is None or target.kind != "task":
         return {}
     return read_settings(find_published(await visit.client.workers.list(), target.name) or {})
 
 
 def _inherited(settings: Mapping[str, Any], stated: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Those that the form does not state, where they are not the default."""
-    encoded = {each: encode_field(each, value) for each, value in settings.items() if each not in stated}
+    """Return the task settings that the form does not set and that are not the default."""
+    encoded = {key: encode_field(key, value) for key, value in settings.items() if key not in stated}
     return [
         (policy.label, policy.text(encoded[name]))
         for name, policy in POLICIES.items()
@@ -103,13 +103,13 @@ def _name(name: str | None) -> str | None:
     return name if name and NAME.fullmatch(name) else None
 
 
-async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] | None:
+async def _quieter(visit: PageRequest, preview: Preview) -> tuple[datetime, int] | None:
     """A quieter minute near its first tick, and the number of ticks in it; None if the first is not crowded."""
-    first = found.load.instants[0] if found.load is not None and found.load.instants else None
+    first = preview.load.instants[0] if preview.load is not None and preview.load.instants else None
     if first is None or first.in_minute < _CROWDED:
         return None
     try:
-        near = [at(first.at + timedelta(minutes=each)) for each in _NEAR]
+        near = [at(first.at + timedelta(minutes=minutes)) for minutes in _NEAR]
         load = (await visit.client.forecasts.preview(AnyOf(*near), count=len(near))).load
     except (TickbirdError, OverflowError):
         return None
@@ -118,7 +118,7 @@ async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] |
     return None if best is None or best.in_minute >= first.in_minute else (best.at, best.in_minute)
 
 
-async def _unserved(visit: PageRequest, target: Target | None, found: Preview) -> str:
+async def _unserved(visit: PageRequest, target: Target | None, preview: Preview) -> str:
     if target is None:
         return ""
-    return unserved_reason(found.definition.queue, target, await visit.client.workers.list())
+    return unserved_reason(preview.definition.queue, target, await visit.client.workers.list())

@@ -1,4 +1,4 @@
-"""Results of queries that all open pages share: pages that need the same result at the same time share one query."""
+"""Query results shared by all open pages. Concurrent requests for the same result share one query."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class QueryCache:
         return self._results.size + self._previous.size
 
     async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0, factor: float = 0.0) -> T:
-        """The result of a query that started within the last `fresh` seconds, or that is running; else run it now.
+        """Return the result of a query that started within the last `fresh` seconds or is running. Otherwise, run it.
 
         The result of a slow query stays fresh for `factor` times as long as it took.
         """
@@ -55,7 +55,7 @@ class QueryCache:
     async def latest(
         self, key: Key, read: Callable[[], Awaitable[T]], fresh: float, factor: float, timeout: float
     ) -> T | None:
-        """The same, but after `timeout` seconds the previous result, or None if there is none."""
+        """Like `share`, but return the previous result (or None) after `timeout` seconds."""
         limit = asyncio.timeout(timeout)
         try:
             async with limit:

@@ -1,4 +1,4 @@
-"""Templates: everything that comes from data is escaped, and shows as the text that it is."""
+"""Templates and their filters. All data is escaped, and invisible characters are made visible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.web.schedule_urls import name_in_path, schedule_path
 from tickbird.web.static_files import asset_path
 
-# Longer texts are cut on pages; the API has them whole.
+# Pages truncate longer texts. The API returns them completely.
 _MAX_LENGTH: Final = 100_000
 
 
@@ -49,27 +49,27 @@ def _environment() -> Environment:
 
 
 def render(template: str, context: Mapping[str, Any]) -> str:
-    """A template filled in; half of a character, which JSON can hold and no page, is shown as one that is missing."""
+    """Render a template; lone surrogates, which UTF-8 cannot encode, become question marks."""
     shown = str(_environment().get_template(template).render(context))
     return shown.encode(errors="replace").decode()
 
 
 def plain(value: object, maximum: int = _MAX_LENGTH) -> str:
-    """A text from data with what cannot be seen made visible, and cut where it is too long to look at."""
+    """Return a text with invisible characters escaped, truncated to `maximum` characters."""
     whole = str(value)
     part = whole[:maximum]
-    # By distinct characters: a text may have a million, and hardly more than a hundred different ones.
+    # Checks each distinct character once, because a text may have a million characters.
     shown = part.translate({ord(each): _shown(each) for each in set(part) if not _visible(each)})
     return shown if len(whole) <= maximum else f"{shown}… ({len(whole):,} characters)"
 
 
 def text(value: object, maximum: int = _MAX_LENGTH) -> Markup:
-    """A text from data, kept from turning the direction of what stands around it."""
+    """Return a text that cannot change the writing direction of the text around it."""
     return Markup("<bdi>{}</bdi>").format(plain(value, maximum))
 
 
 def cut(value: object, maximum: int = 60) -> Markup:
-    """The beginning of a text; the whole of it where one points at it."""
+    """Truncate a text. The tooltip shows up to 2,000 characters of it."""
     whole = plain(value, 2_000)
     if len(whole) <= maximum:
         return Markup("<bdi>{}</bdi>").format(whole)
@@ -77,19 +77,19 @@ def cut(value: object, maximum: int = 60) -> Markup:
 
 
 def duration(seconds: float | None) -> str:
-    """A length of time in words, exact where it is short."""
+    """Format a duration, with tenths of a second below 10 s."""
     if seconds is None:
         return "—"
     return f"{seconds:.1f} s" if 1 <= abs(seconds) < 10 else duration_text(seconds)
 
 
 def pretty(value: object) -> str:
-    """A JSON value for people."""
+    """Format a JSON value on several lines."""
     return plain(json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True, default=_plain))
 
 
 def value(given: object) -> str:
-    """A value of a definition on one line: text as it is, everything else as JSON."""
+    """Format a value on one line: text unchanged, everything else as JSON."""
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, sort_keys=True, default=_plain)
 
 
@@ -99,7 +99,7 @@ def _plain(given: object) -> object:
 
 
 def _visible(character: str) -> bool:
-    # Control characters, invisible ones such as those that turn the direction of writing, and halves of characters.
+    # Control and format characters (such as direction overrides), lone surrogates and line separators are invisible.
     return (
         character == "\n"
         or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -1,4 +1,4 @@
-"""The pictures of one schedule: its ticks over time and one by one, how late runs start, how long they take."""
+"""The charts of one schedule: timeline, tick strip, outcomes, lateness and durations."""
 
 from __future__ import annotations
 
@@ -31,13 +31,12 @@ _WIDE: Final = 1_160
 _HALF: Final = 540
 _MIN_SPAN: Final = timedelta(minutes=1)
 _MAX_SPAN: Final = timedelta(days=400)
-# A zone's rules are not known for ever.
+# Time zone rules are not known for all future times.
 _FARTHEST: Final = timedelta(days=36_500)
 _MAX_PAST: Final = 40
 
 
 def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
-    """How a run or a skip counts among the last outcomes."""
     if not isinstance(mark, views.RunPoint):
         return Outcome(at=mark.at, kind="skipped", href=href)
     ran = mark.started_at is not None and mark.finished_at is not None
@@ -47,7 +46,7 @@ def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What is drawn: marks and timings of a schedule, its ticks to come, and where each leads."""
+    """The data of the charts: decisions, timings and future ticks, with functions for their links."""
 
     name: str
     marks: Sequence[Marked]
@@ -60,7 +59,7 @@ class Drawn:
     timeout: int | None = None
 
     def timeline(self) -> Chart:
-        """Decisions and ticks to come around now, on a scale of time that shows some of both."""
+        """Draw past decisions and future ticks in a window that shows some of both."""
         since, until = self._window()
         runs = [self._run_symbol(each) for each in self.marks if isinstance(each, views.RunPoint)]
         skips = [self._skip_symbol(each) for each in self.marks if isinstance(each, views.SkipPoint)]
@@ -71,12 +70,12 @@ class Drawn:
 
     def _window(self) -> tuple[datetime, datetime]:
         coming = sorted(each.due_at - self.now for each in self.coming)
-        # However far off the next one is, it is shown; of the others, those of about a year.
+        # Always shows the next tick. Others are shown for about a year.
         ahead = max(coming[0], min(coming[-1], _MAX_SPAN)) if coming else _MIN_SPAN
         ahead = min(max(ahead * 1.05, _MIN_SPAN), _FARTHEST)
         past = [each.at for each in self.marks if each.at <= self.now][-_MAX_PAST:]
         behind = min(self.now - past[0], _MAX_SPAN) * 1.05 if past else ahead
-        # What is to come is small beside a long past, and the other way round: neither more than four times the other.
+        # Neither past nor future gets more than four times the width of the other.
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _MIN_SPAN)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
@@ -104,7 +103,7 @@ class Drawn:
         )
 
     def strip(self) -> Chart:
-        """Each tick as a step, whatever the time between them."""
+        """Draw each tick as an equal step."""
         past: list[StripTick] = []
         for mark in self.marks:
             if isinstance(mark, views.SkipPoint):
@@ -122,18 +121,16 @@ class Drawn:
         return StripTick(at=tick.scheduled_for, kind=kind, note=tick.skipped or "", href=href)  # type: ignore[arg-type]
 
     def outcomes(self) -> Chart:
-        """Its last outcomes as the list of schedules shows them, each leading to its run or its why."""
+        """Draw the last outcomes, each with a link to its run or its explanation."""
         return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
 
     def _where(self, mark: Marked) -> str:
         return self.run(mark.id) if isinstance(mark, views.RunPoint) else self.why(mark.last)
 
     def lateness(self) -> Chart:
-        """How late its runs started."""
         return lateness(measure((each.started_at - each.due_at).total_seconds() for each in self.timings), width=_HALF)
 
     def durations(self) -> Chart:
-        """How long they took."""
         points = [
             DurationPoint(
                 at=each.started_at,

@@ -1,27 +1,27 @@
-"""Names of schedules in addresses: as they are; marked and escaped where an address could mean something else."""
+"""Schedule names in URLs: unchanged, or with a prefix and escaped if the URL would be ambiguous."""
 
 from __future__ import annotations
 
 from typing import Final
 from urllib.parse import quote, unquote
 
-# No name that people can give begins so.
+# Valid names do not start with this prefix. Plain SQL can insert other names.
 _PREFIX: Final = ":"
-# What stands there itself, and what browsers take for a step up.
+# Paths of other pages, and segments that browsers resolve.
 _TAKEN: Final = ("", "new", ".", "..")
 
 
 def name_in_path(name: str) -> str:
-    """A name as a part of a path that no other page has, whatever is in the name."""
+    """Encode a name as a path segment that no other page has."""
     plain = "/" not in name and name not in _TAKEN and not name.startswith(_PREFIX) and name.isprintable()
     return name if plain else _PREFIX + quote(name, safe="")
 
 
 def name_from_path(text: str) -> str:
-    """The name that a part of a path stands for; one that is not marked stands for itself."""
+    """Decode a path segment; without the prefix it is the name itself."""
     return unquote(text.removeprefix(_PREFIX)) if text.startswith(_PREFIX) else text
 
 
 def schedule_path(name: str) -> str:
-    """Where the page of a schedule is; what can be done to it stands below."""
+    """Return the path of the page of a schedule."""
     return f"/schedules/{name_in_path(name)}"

@@ -1,4 +1,4 @@
-"""What pages load besides themselves: served by us, marked by its content, so that browsers keep it for good."""
+"""Static files, served under a content hash so that browsers can cache them forever."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _TYPES: Final = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_FOR_GOOD: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
+_CACHE_FOREVER: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 @cache
 def _assets() -> tuple[str, dict[str, bytes]]:
-    """All files by name, and one mark of their content: scripts import each other from beside themselves."""
+    """Return one hash of all files, because scripts import each other by relative path, and the files by name."""
     folder = files("tickbird.web") / "static"
-    found = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
+    contents = {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
     digest = hashlib.blake2b(digest_size=6)
-    for name, content in sorted(found.items()):
+    for name, content in sorted(contents.items()):
         digest.update(name.encode() + content)
-    return digest.hexdigest(), found
+    return digest.hexdigest(), contents
 
 
 def asset_path(name: str) -> str:
-    """Where a file is served, within the dashboard."""
-    mark, found = _assets()
-    if name not in found:
-        raise LookupError(f"pages have no file {name!r}")
-    return f"/static/{mark}/{name}"
+    """Return the path of a file within the dashboard."""
+    digest, contents = _assets()
+    if name not in contents:
+        raise LookupError(f"static file {name!r} does not exist")
+    return f"/static/{digest}/{name}"
 
 
 async def asset(request: Request) -> Response:
-    """A file; what was there before an upgrade is not confused with it."""
-    mark, found = _assets()
+    """Serve a file; the hash of an earlier version is a 404."""
+    digest, contents = _assets()
     name = request.path_params["name"]
-    if request.path_params["mark"] != mark or name not in found:
-        return Response("There is no such file.", 404, media_type="text/plain")
-    return Response(found[name], headers={**_FOR_GOOD, "Content-Type": _TYPES[name.rpartition(".")[2]]})
+    if request.path_params["mark"] != digest or name not in contents:
+        return Response("This file does not exist.", 404, media_type="text/plain")
+    return Response(contents[name], headers={**_CACHE_FOREVER, "Content-Type": _TYPES[name.rpartition(".")[2]]})

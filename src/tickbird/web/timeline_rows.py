@@ -1,4 +1,4 @@
-"""What is known of a schedule as marks on a line: runs, skips and ticks to come, each a link to more."""
+"""Timeline rows: the runs, skips and future ticks of a schedule as symbols with links."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.charts import RunSymbol, SkipSymbol, TimelineRow, UpcomingSymbol
 from tickbird.web.page_request import PageRequest
 
-# Ticks to come that are drawn one by one; of a schedule that has more until then, the rest is counted.
+# Future ticks drawn per schedule. The rest is only counted.
 _MAX_UPCOMING: Final = 400
 
 
 def timeline_row(
     visit: PageRequest, schedule: Schedule, marks: Sequence[views.Marked], now: datetime, until: datetime
 ) -> TimelineRow:
-    """One schedule's row."""
     coming, more = upcoming_symbols(visit, schedule, now, until)
     return TimelineRow(
         name=schedule.name,
         href=visit.schedule(schedule.name),
-        runs=[run_symbol(visit, each) for each in marks if isinstance(each, views.RunPoint)],
-        skips=[skip_symbol(visit, schedule.name, each) for each in marks if isinstance(each, views.SkipPoint)],
+        runs=[run_symbol(visit, mark) for mark in marks if isinstance(mark, views.RunPoint)],
+        skips=[skip_symbol(visit, schedule.name, mark) for mark in marks if isinstance(mark, views.SkipPoint)],
         coming=coming,
         more=more,
     )
 
 
 def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunSymbol:
-    """A run."""
     return RunSymbol(
         due_at=run.due_at,
         status=run.status,
@@ -46,7 +44,6 @@ def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunSymbol:
 
 
 def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipSymbol:
-    """A range of ticks that did not run."""
     return SkipSymbol(
         first_at=skip.first,
         last_at=skip.last,
@@ -59,22 +56,22 @@ def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipSym
 def upcoming_symbols(
     visit: PageRequest, schedule: Schedule, now: datetime, until: datetime
 ) -> tuple[Sequence[UpcomingSymbol], int]:
-    """Ticks up to an instant, and how many more there are than are drawn."""
+    """Return the future ticks up to `until`, and the number of ticks that are not drawn."""
     if schedule.definition is None or until <= now:
         return (), 0
-    # One that was moved may come before its place on the grid.
-    last = max([until, *(each.scheduled_for for each in overrides_of(schedule))])
+    # A moved tick can be due before its instant on the grid.
+    last = max([until, *(override.scheduled_for for override in overrides_of(schedule))])
     within = takewhile(lambda tick: tick.scheduled_for <= last, iter_upcoming(schedule, now))
     ticks = [*islice(within, _MAX_UPCOMING)]
     shown = [
         UpcomingSymbol(
-            due_at=each.due_at,
-            skipped=each.skipped,
-            moved_from=each.scheduled_for if each.override is not None and each.override.due_at is not None else None,
-            href=why_url(visit, schedule.name, each.scheduled_for),
+            due_at=tick.due_at,
+            skipped=tick.skipped,
+            moved_from=tick.scheduled_for if tick.override is not None and tick.override.due_at is not None else None,
+            href=why_url(visit, schedule.name, tick.scheduled_for),
         )
-        for each in ticks
-        if each.due_at <= until and each.skipped != "done"
+        for tick in ticks
+        if tick.due_at <= until and tick.skipped != "done"
     ]
     if len(ticks) < _MAX_UPCOMING or ticks[-1].scheduled_for >= until:
         return shown, 0
@@ -82,5 +79,5 @@ def upcoming_symbols(
 
 
 def why_url(visit: PageRequest, name: str, at: datetime) -> str:
-    """Where a tick is explained."""
+    """Return the URL of the explanation of a tick."""
     return visit.schedule(name, "/why", at=utc_text(to_datetime(to_seconds(at))))
