@@ -1,1 +1,1 @@
-"""What can be done to a schedule: each action a page of its own, whose form also opens in a dialog."""
+"""Actions on a schedule. Each has a page, and its form also opens in a dialog."""

@@ -1,4 +1,4 @@
-"""Backfill: first what it would make, exactly; then, if that is what was wanted, the runs."""
+"""Backfill: first an exact preview, then the runs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tickbird.domain.time.instants import utc_text
 from tickbird.web.actions.base import Action, routes_of
 from tickbird.web.forms.instants import local_value, read_instant
 
-# More runs than these are asked for by typing their number.
+# Above this number of runs, the user must type the number to confirm.
 SURE_BELOW: Final = 500
 _LISTED: Final = 100
 
 
 class Backfill(Action):
-    """Run ticks of the past that have no run."""
+    """Runs past ticks that have no run."""
 
     template = "actions/backfill.html"
     title = "Backfill"
@@ -30,7 +30,7 @@ class Backfill(Action):
     plan: BackfillPlan | None = None
 
     async def do(self) -> Response:
-        """Show what would run; if that was seen and confirmed, make the runs."""
+        """Show the preview; create the runs if the user has confirmed it."""
         self.plan = await self._backfill(dry_run=True)
         seen = self.visit.form.text("count")
         if not seen or "start" not in self.visit.form:
@@ -68,7 +68,6 @@ class Backfill(Action):
         )
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird backfill`."""
         options = ["--from", self._text("first"), "--to", self._text("last")]
         if (at_once := self.typed("concurrency").strip()) not in ("", "1"):
             options += ["--concurrency", at_once]
@@ -92,7 +91,6 @@ class Backfill(Action):
         return {"first": local_value(now - timedelta(days=1), tz), "last": local_value(now, tz)}
 
     async def context(self) -> dict[str, Any]:
-        """What would run, where that is known."""
         plan = self.plan
         return {
             "plan": plan,

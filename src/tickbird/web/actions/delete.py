@@ -1,4 +1,4 @@
-"""Delete: only after its name was typed."""
+"""Delete a schedule, after the user has typed its name."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from tickbird.web.actions.base import Action, routes_of
 
 
 class Delete(Action):
-    """Take a schedule away; what was decided for its ticks stays on record."""
+    """Deletes a schedule. Its runs and skips stay in the ledger."""
 
     template = "actions/delete.html"
     title = "Delete"
     fields = ("typed_name",)
 
     async def do(self) -> Response:
-        """Delete it."""
         name = self.schedule.name
         if self.typed("typed_name").strip() != name.strip():
             raise InvalidError("Type the exact name of the schedule.", field="typed_name")
@@ -29,11 +28,9 @@ class Delete(Action):
         return self.visit.done(self.visit.url("/schedules"), f"{name} is deleted.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird rm`."""
         return self.line("rm", options=["--yes", *(["--cancel-runs"] if self.is_on("cancel_runs") else [])])
 
     async def context(self) -> dict[str, Any]:
-        """The runs that go on, or are cancelled."""
         return {"active": len(await self.visit.client.runs.list_active(self.schedule.name))}
 
 

@@ -13,7 +13,7 @@ from tickbird.web.actions.base import TOMORROW_HOUR, Action, routes_of
 
 
 class Pause(Action):
-    """Stop planning, with a reason, and until when."""
+    """Pauses a schedule, with a reason and an optional end."""
 
     template = "actions/pause.html"
     title = "Pause"
@@ -21,7 +21,6 @@ class Pause(Action):
     instants: ClassVar = {"until_at": "until"}
 
     async def do(self) -> Response:
-        """Pause it."""
         if not self.note:
             raise InvalidError("Enter a reason for the people on call.", field="note")
         until = self.instant("until_at", choice="until")
@@ -39,25 +38,22 @@ class Pause(Action):
         return self.visit.done(self.back, f"{self.schedule.name} is paused{end}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird pause`."""
         until = self.cli_instant("until_at", choice="until")
         options = [*self.cli_note(required=True), *(["--until", until] if until else [])]
         return self.line("pause", options=[*options, *(["--cancel-runs"] if self.is_on("cancel_runs") else [])])
 
     async def context(self) -> dict[str, Any]:
-        """The runs that go on, or are cancelled."""
         active = await self.visit.client.runs.list_active(self.schedule.name)
         return {"active": len(active), "tomorrow": f"tomorrow {TOMORROW_HOUR:02d}:00"}
 
 
 class Resume(Action):
-    """Let a paused schedule go on."""
+    """Resumes a paused or parked schedule."""
 
     template = "actions/resume.html"
     title = "Resume"
 
     async def do(self) -> Response:
-        """Resume it."""
         name = self.schedule.name
         after = await self.visit.client.schedules.resume(
             name, actor=self.visit.actor, note=self.note, revision=self.base_revision
@@ -67,11 +63,9 @@ class Resume(Action):
         return self.visit.done(self.back, f"{name} is resumed{coming}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird resume`."""
         return self.line("resume", options=self.cli_note())
 
     async def context(self) -> dict[str, Any]:
-        """Until when it was to be paused."""
         pause = self.schedule.pause
         return {"until": to_datetime(pause.until) if pause is not None and pause.until is not None else None}
 

@@ -1,4 +1,4 @@
-"""Roll back: a new revision with the definition of an earlier one, after a look at what that changes."""
+"""Roll back: show the changes, then create a revision with the definition of an earlier one."""
 
 from __future__ import annotations
 
@@ -19,53 +19,50 @@ from tickbird.web.actions.base import Action, routes_of
 
 
 class RollBack(Action):
-    """Take the definition of an earlier revision again."""
+    """Restores the definition of an earlier revision."""
 
     template = "actions/roll_back.html"
     title = "Roll back"
 
     @property
     def to(self) -> int:
-        """The revision to go back to; it stands in the address."""
+        """The revision to restore, from the path."""
         return self.visit.number("to") or 0
 
     async def _record(self) -> RevisionRecord:
-        for found in await self.visit.client.revisions.list(self.schedule.name, before=self.to + 1, limit=1):
-            if found.revision == self.to:
-                return found
+        for record in await self.visit.client.revisions.list(self.schedule.name, before=self.to + 1, limit=1):
+            if record.revision == self.to:
+                return record
         raise NotFoundError(
             f"{self.schedule.name} has no revision {self.to}, or it was pruned.",
             hint=f"The current revision is {self.schedule.revision}.",
         )
 
     async def do(self) -> Response:
-        """Go back."""
         self._check_target_role(await self._record())
         name, to = self.schedule.name, self.to
         after = await self.visit.client.revisions.roll_back(
             name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
-        kept = override_notice(after)
-        said = f"{name}: revision {to} is restored as revision {after.revision}."
-        return self.visit.done(self.back, f"{said} {kept}" if kept else said)
+        notice = override_notice(after)
+        message = f"{name}: revision {to} is restored as revision {after.revision}."
+        return self.visit.done(self.back, f"{message} {notice}" if notice else message)
 
     def _check_target_role(self, record: RevisionRecord) -> None:
-        """The kind of a target says which role may define it, as over the API."""
-        # What cannot be read is refused with its reason when it is asked for.
+        """Check that the caller's role may define the target, as the API does."""
+        # An unreadable target is refused later, with its reason.
         stated = record.definition if isinstance(record.definition, Mapping) else {}
         with suppress(InvalidError):
             target = decode_field("target", stated.get("target"))
-            known, kind = self.schedule.definition, find_kind(target.kind)
-            if kind is None or self.visit.may(kind.role) or (known is not None and known.target == target):
+            current, kind = self.schedule.definition, find_kind(target.kind)
+            if kind is None or self.visit.may(kind.role) or (current is not None and current.target == target):
                 return
             raise Problem(403, "forbidden", f"A revision with another {target.kind} requires the role {kind.role}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird roll-back`."""
         return self.line("roll-back", options=["--to", str(self.to), *self.cli_note()])
 
     async def context(self) -> dict[str, Any]:
-        """What going back changes."""
         record = await self._record()
         return {"record": record, "changes": differences(self.schedule.definition_json, record.definition)}
 

@@ -1,4 +1,4 @@
-"""Ticks to come: make the next one due at another instant, skip some, or decide for one of them alone."""
+"""Future ticks: reschedule the next one, skip some, or override a single one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN: Final = 5
 
 
 class Reschedule(Action):
-    """Make the next tick due at another instant."""
+    """Moves the next tick to another instant."""
 
     template = "actions/reschedule.html"
     title = "Reschedule"
@@ -30,7 +30,6 @@ class Reschedule(Action):
     defaults: ClassVar = {"to": "now"}
 
     async def do(self) -> Response:
-        """Move it."""
         to = self.instant("to_at", choice="to")
         if to is None:
             raise InvalidError("Choose a time.", field="to")
@@ -41,17 +40,15 @@ class Reschedule(Action):
         return self.visit.done(self.back, f"The next tick of {self.schedule.name} is due at {when}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird reschedule`."""
         to = self.cli_instant("to_at", choice="to")
         return self.line("reschedule", to or "INSTANT", options=self.cli_note())
 
     async def context(self) -> dict[str, Any]:
-        """The ticks that it is about."""
         return {"ticks": _next(self)}
 
 
 class Skip(Action):
-    """Do not run the next ticks: one, so many, or all before an instant."""
+    """Skips the next tick, a number of ticks, or all before an instant."""
 
     template = "actions/skip.html"
     title = "Skip"
@@ -60,7 +57,6 @@ class Skip(Action):
     defaults: ClassVar = {"which": "next"}
 
     async def do(self) -> Response:
-        """Skip them."""
         which, count, until = self.typed("which"), None, None
         if which == "count":
             count = self.number("count", "Number of ticks", maximum=MAX_SKIPPED)
@@ -78,7 +74,6 @@ class Skip(Action):
         return self.visit.done(self.back, f"The next ticks of {self.schedule.name} are skipped{again}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird skip`."""
         options: list[str] = []
         if self.typed("which") == "count":
             options = ["--count", self.typed("count").strip() or "N"]
@@ -93,22 +88,21 @@ class Skip(Action):
             return None
 
     async def context(self) -> dict[str, Any]:
-        """The ticks that it is about."""
         return {"ticks": _next(self)}
 
 
 class Override(Action):
-    """Decide for one tick alone: skip it, move it, give its run another payload, or undo what was decided."""
+    """Overrides a single tick: skip, move or another payload; or removes the override."""
 
     template = "actions/override.html"
-    title = "One tick"
+    title = "Override a tick"
     fields = ("note", "tick", "what", "move_at", "payload")
     instants: ClassVar = {"move_at": ""}
 
     @property
     def tick(self) -> datetime:
-        """The tick that it is about."""
-        # It stands in the address, and a form that was sent is sent there as well.
+        """The tick from the query string; an InvalidError without a time zone."""
+        # The form is sent to the URL with the tick.
         tick = parse_iso(self.visit.query.get("tick", ""), "tick")
         if tick.tzinfo is None:
             raise InvalidError("The tick has no time zone.", field="tick", hint="Open this page from its schedule.")
@@ -116,17 +110,16 @@ class Override(Action):
 
     @property
     def current(self) -> OverrideRecord | None:
-        """What is decided for it now."""
-        return next((each for each in overrides_of(self.schedule) if each.scheduled_for == self.tick), None)
+        """The current override of the tick."""
+        return next((override for override in overrides_of(self.schedule) if override.scheduled_for == self.tick), None)
 
     @property
     def _before(self) -> str:
-        """What is decided, as the form has it."""
-        made = self.current
-        return "skip" if made is None or made.skip else "move" if made.moved else "payload"
+        """The current override as a choice of the form; `skip` if there is none."""
+        override = self.current
+        return "skip" if override is None or override.skip else "move" if override.moved else "payload"
 
     async def do(self) -> Response:
-        """Decide it."""
         name, tick, client = self.schedule.name, self.tick, self.visit.client
         when = self.visit.clock.text(tick, self.own_zone)
         if "undo" in self.visit.form:
@@ -152,7 +145,6 @@ class Override(Action):
         return self.visit.done(self.back, f"The tick of {when} {done}.")
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird override`."""
         options, what = [*self.cli_note()], self.typed("what", self._before)
         if what == "skip":
             options = ["--skip", *options]
@@ -171,15 +163,14 @@ class Override(Action):
             return None
 
     async def context(self) -> dict[str, Any]:
-        """What was decided before, and the schedule's own payload to begin with."""
-        made = self.current
-        payload = made.payload if made is not None else None
+        override = self.current
+        payload = override.payload if override is not None else None
         return {
             "tick": self.tick,
-            "made": made,
+            "override": override,
             "before": self._before,
             "payload": "" if payload is None else json.dumps(payload, indent=2, ensure_ascii=False),
-            "move_at": local_value(made.due_at if made is not None else self.tick, self.zones[0]),
+            "move_at": local_value(override.due_at if override is not None else self.tick, self.zones[0]),
         }
 
 

@@ -1,4 +1,4 @@
-"""Run now: with a form made of what the task takes, once however often it is sent."""
+"""Run now: a form from the parameters of the task. Sent twice, it creates one run."""
 
 from __future__ import annotations
 
@@ -29,16 +29,15 @@ _MAX_RECENT_LENGTH: Final = 20_000
 
 
 class Trigger(Action):
-    """One manual run."""
+    """Creates a manual run."""
 
     template = "actions/trigger.html"
     title = "Run now"
-    # What is wrong with a payload is told at its fields.
+    # The payload form shows errors at its own fields.
     fields = ("payload",)
     _cli: Sequence[str] = ()
 
     async def do(self) -> Response:
-        """Make the run, and go to it."""
         if "switch" in self.visit.form:
             return await self.show()
         sent = await self._sent()
@@ -47,7 +46,7 @@ class Trigger(Action):
         run = await self.visit.client.schedules.trigger(
             self.schedule.name,
             actor=self.visit.actor,
-            # What is the schedule's own goes by the name of the schedule's.
+            # None means the payload of the schedule.
             payload=None if sent.payload == self._own else sent.payload,
             idempotency_key=self._idempotency_key(sent.payload),
             revision=self.base_revision,
@@ -55,7 +54,7 @@ class Trigger(Action):
         return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} is created.")
 
     def _idempotency_key(self, payload: Mapping[str, Any]) -> str:
-        """The key of one run: of this visitor, this form and this payload. Who changes it and sends it asks anew."""
+        """Return the idempotency key of caller, form and payload. Another payload creates another run."""
         text = json.dumps([self._key, payload], sort_keys=True)
         return f"web:{self.visit.caller.token_id}:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}"
 
@@ -72,15 +71,13 @@ class Trigger(Action):
 
     @property
     def _key(self) -> str:
-        """What tells a form that was opened anew from one that is sent again."""
+        """A random id of the form, which identifies repeated submissions."""
         return self.typed("key") or secrets.token_urlsafe(16)
 
     def command(self) -> Sequence[str]:
-        """The same by `tickbird trigger`."""
         return self.line("trigger", options=self._cli)
 
     async def context(self) -> dict[str, Any]:
-        """Fields or a text: what was typed, the payload of a run, or the schedule's own."""
         runs, schema = await self._recent(), await self._schema()
         form, payload = await self._form(runs, schema)
         if payload is not None and payload != self._own:
@@ -96,9 +93,9 @@ class Trigger(Action):
     async def _form(
         self, runs: Sequence[RunRecord], schema: Mapping[str, Any] | None
     ) -> tuple[PayloadForm, Mapping[str, Any] | None]:
-        """The form as it is to be shown, and the payload that it stands for, where it stands for any."""
+        """Return the form, and its payload or None if it is invalid."""
         if not self.sent:
-            payload = await self._begin_with(runs)
+            payload = await self._initial_payload(runs)
             return await draw_in_thread(schema, payload), payload
         sent = await read_in_thread(self.visit.form, schema)
         broken = sent.form.whole is not None and bool(sent.wrong.get(""))
@@ -107,15 +104,15 @@ class Trigger(Action):
         return sent.form, None if sent.wrong else sent.payload
 
     async def _recent(self) -> Sequence[RunRecord]:
-        """The newest runs, one for each payload."""
+        """Return the newest runs, one per payload."""
         runs = await self.visit.client.runs.list(schedule=self.schedule.name, limit=_RECENT)
         return await asyncio.to_thread(_distinct, runs)
 
-    async def _begin_with(self, runs: Sequence[RunRecord]) -> Mapping[str, Any]:
+    async def _initial_payload(self, runs: Sequence[RunRecord]) -> Mapping[str, Any]:
         like = self.visit.query.get("like", "")
         if not like.isascii() or not like.isdigit() or len(like) > 18:
             return self._own
-        run = next((each for each in runs if each.id == int(like)), None) or await self.visit.client.runs.get(int(like))
+        run = next((run for run in runs if run.id == int(like)), None) or await self.visit.client.runs.get(int(like))
         if run.schedule_id != self.schedule.id:
             raise NotFoundError(f"Run {run.id} does not belong to {self.schedule.name}.")
         return run.payload

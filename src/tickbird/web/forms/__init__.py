@@ -1,1 +1,1 @@
-"""Forms: reading, checking and drawing of input."""
+"""Forms: parse, validate and render input."""

@@ -1,4 +1,4 @@
-"""A form that is sent twice does its work once: it carries a mark of its own, which the store remembers for a day."""
+"""Idempotent forms: each has a token that the store remembers for a day, so that sending it twice has one effect."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, Final
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.web.page_request import PageRequest
 
-# The field of a form that has it.
+# The field with the token.
 FIELD: Final = "once"
 _MAX_LENGTH: Final = 100
 _DONE: Final = 200
 
 
 def form_token(visit: PageRequest) -> str:
-    """The mark for a form: the one that it was sent with, so that it stays through a refusal, else a new one."""
+    """Return the token of the submitted form, so that it survives errors, or a new token."""
     return _sent(visit) or f"web-{secrets.token_hex(8)}"
 
 
 def key_of(visit: PageRequest, *about: str) -> str | None:
-    """What a form asks for once, about this, as the key of a run; None where it has no mark."""
+    """Return the idempotency key of the form and `about`; None if the form has no token."""
     sent = _sent(visit)
     if sent is None:
         return None
@@ -36,24 +36,24 @@ def _sent(visit: PageRequest) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class IdempotentForm:
-    """What a form does that must not be done twice; without a mark it is done whenever it is asked for."""
+    """An action of a form that must not be executed twice; a form without a token is always executed."""
 
     visit: PageRequest
     what: str
 
     async def begin(self) -> StoredResponse | None:
-        """None where it is to be done now; else what is known of it, without a status while somebody is at it."""
+        """Return None to execute the action now, or the earlier result, without a status while it is being executed."""
         key = key_of(self.visit, self.what)
         return None if key is None else await self._responses.begin(self._namespace, key, self.what)
 
-    async def done(self, made: str) -> None:
-        """It was done, and this came of it: nothing that must be kept from anybody."""
+    async def done(self, result: str) -> None:
+        """Store the result, which must not contain secrets."""
         if (key := key_of(self.visit, self.what)) is not None:
-            response = StoredResponse(self.what, _DONE, {}, made)
+            response = StoredResponse(self.what, _DONE, {}, result)
             await self._responses.finish(self._namespace, key, self.what, response)
 
     async def refused(self) -> None:
-        """Nothing was done: the same form may be sent again."""
+        """Forget the attempt, so that the same form can be sent again."""
         if (key := key_of(self.visit, self.what)) is not None:
             await self._responses.finish(self._namespace, key, self.what, None)
 

@@ -1,4 +1,4 @@
-"""Instants as forms have them: a date and a time on some clock, read with what that clock does then."""
+"""Instants in forms: date and time in a time zone, with notes about DST changes."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import zone
 from tickbird.web.display_clock import Clock, find_zone
 
-# No zone is further from UTC, nor leaps further.
+# No zone has a larger offset or DST change.
 _REACH: Final = 2 * DAY
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """An instant, and what is unusual about the time of day that it was picked by."""
+    """An instant, with a note if its wall-clock time is skipped or repeated."""
 
     at: datetime
     note: str = ""
-    # The other instant at which the clock shows the same.
+    # The second instant with the same wall-clock time.
     twin: datetime | None = None
 
 
 def read_instant(text: str, tz: str, field: str) -> Picked:
-    """The instant of an ISO 8601 text; one without an offset is a time on the clock of a zone."""
+    """Parse an ISO 8601 text; without an offset it is a wall-clock time in `tz`."""
     whole = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
     if whole.tzinfo is not None:
         return Picked(to_datetime(_within(to_seconds(whole), field)))
@@ -68,13 +68,13 @@ def _within(second: int, field: str) -> int:
 
 
 def in_full(picked: Picked, tz: str, now: datetime) -> str:
-    """What somebody picked, on the clock that they chose and in UTC, how far off it is, and what is unusual then."""
-    said = Clock("mine", tz, now).both(picked.at)
-    return f"{said}, {relative(picked.at, now)}" + (f". {picked.note}" if picked.note else "")
+    """Describe an instant in its zone and in UTC, relative to now, with its note."""
+    text = Clock("mine", tz, now).both(picked.at)
+    return f"{text}, {relative(picked.at, now)}" + (f". {picked.note}" if picked.note else "")
 
 
 def local_value(at: datetime, tz: str) -> str:
-    """An instant as a field of a form has it: on the clock of a zone, to the second."""
+    """Format an instant for an input of type datetime-local."""
     try:
         return f"{at.astimezone(zone_info(tz)):%Y-%m-%dT%H:%M:%S}"
     except OverflowError:
@@ -82,12 +82,12 @@ def local_value(at: datetime, tz: str) -> str:
 
 
 def tomorrow_at(hour: int, now: datetime, tz: str) -> datetime:
-    """That hour of the next day on a zone's clock."""
+    """Return this hour of the next day in a zone."""
     day = now.astimezone(zone_info(tz)).date() + timedelta(days=1)
     return read_instant(f"{day}T{hour:02d}:00:00", tz, "until").at
 
 
 def zone_choices(clock: Clock, own: str | None, chosen: str | None = None) -> list[str]:
-    """The zones that a form offers: first the one in which times are shown now, or the one that was chosen."""
-    found = [find_zone(chosen or ""), clock.zone(own), own, clock.mine, "UTC"]
-    return list(dict.fromkeys(each for each in found if each))
+    """Return the zones that a form offers; first the chosen one, or the zone for display."""
+    zones = [find_zone(chosen or ""), clock.zone(own), own, clock.mine, "UTC"]
+    return list(dict.fromkeys(zone for zone in zones if zone))

@@ -1,4 +1,4 @@
-"""A payload as a form: drawn from the schema that its task publishes, and read back without losing what was typed."""
+"""A payload as a form, built from the schema of its task. Invalid input stays in the form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tickbird.files.parse.nodes import Unreadable
 from tickbird.web.forms.payload_schema import PayloadFieldSpec, as_json, is_plain, payload_fields, takes_others
 from tickbird.web.page_request import Form
 
-# The names of inputs: how a text is to be read, and of which field it is. What is sent needs no schema to be read, so
-# that a task that was deployed anew meanwhile confuses nothing.
+# The name of an input has the syntax of its text and its field. A form can be parsed without a schema, because a deploy
+# may change the schema while the form is open.
 _INPUT: Final = re.compile(r"payload\.(text|integer|number|choice|date|instant|json):(.*)", re.DOTALL)
 _EMPTY: Final = "payload.empty:"
 _OTHERS: Final = "payload.others"
@@ -34,53 +34,51 @@ _MISSING: Final = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadField:
-    """One input with what stands in it, and what to do where nothing does."""
+    """An input with its text, and the meaning of an empty input."""
 
     wanted: PayloadFieldSpec
-    # How the text is read; JSON where the value is not of the kind that the schema asks for.
+    # The syntax of the text; JSON if the value does not have the type of the schema.
     kind: str
     text: str
-    # What nothing can mean, the first of which is chosen.
+    # Possible meanings of an empty input, the selected one first.
     empties: tuple[str, ...] = ()
     wrong: str = ""
 
     @property
     def input(self) -> str:
-        """The name of its input."""
         return f"payload.{self.kind}:{self.wanted.name}"
 
     @property
     def empty_input(self) -> str:
-        """The name of the input that says what nothing means."""
+        """The name of the input that selects the meaning of an empty input."""
         return f"{_EMPTY}{self.wanted.name}"
 
     @property
     def label(self) -> str:
-        """What is written over it: its own name, by which code and command line know it."""
+        """The name of the field, as in code and on the command line."""
         return self.wanted.name
 
     @property
     def long(self) -> bool:
-        """Does it need more than one line?"""
         return self.kind == "json" or "\n" in self.text or len(self.text) > _LONG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadForm:
-    """The inputs of a payload: fields and JSON for what else there is, or all of it as one JSON text."""
+    """The inputs of a payload: fields plus JSON for other keys, or one JSON text."""
 
     fields: tuple[PayloadField, ...] = ()
-    # JSON texts; None where there is no such input.
+    # JSON texts; None if the form has no such input.
     others: str | None = None
     whole: str | None = None
     others_wrong: str = ""
-    # What is wrong with all of it.
+    # The error of the complete payload.
     wrong: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentPayload:
-    """What was sent: the payload, what is wrong by the name of the field ("" for all of it), and the form as typed."""
+    """The submitted payload, errors by field ("" for the complete payload), and the form with its input."""
 
     payload: dict[str, Any]
     wrong: dict[str, str]
@@ -88,7 +86,7 @@ class SentPayload:
 
 
 async def published_schema(client: StoreClient, target: Target) -> Mapping[str, Any] | None:
-    """What a live worker says of the payloads of a task; None where none knows it."""
+    """Return the payload schema that a live worker publishes; None if there is none."""
     if target.kind != TASK:
         return None
     for worker in await client.workers.list():
@@ -100,18 +98,18 @@ async def published_schema(client: StoreClient, target: Target) -> Mapping[str, 
 
 
 def draw(schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_text: bool = False) -> PayloadForm:
-    """The form of a schema with a payload in it; one JSON text if there is no schema, or `as_text`."""
+    """Build the form of a payload; one JSON text without a schema, or with `as_text`."""
     wanted = None if as_text else payload_fields(schema)
     if wanted is None:
         return PayloadForm(whole=as_json(dict(payload), 2))
-    named = {each.name for each in wanted}
+    named = {spec.name for spec in wanted}
     others = {name: value for name, value in payload.items() if name not in named}
-    fields = tuple(_drawn(each, payload.get(each.name, _MISSING)) for each in wanted)
+    fields = tuple(_drawn(spec, payload.get(spec.name, _MISSING)) for spec in wanted)
     return PayloadForm(fields=fields, others=_others(others, schema))
 
 
 def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
-    """The payload of a form, and all that is wrong with it."""
+    """Parse and validate a submitted payload."""
     if _JSON_FIELD in form:
         text = form.raw(_JSON_FIELD) or ""
         payload, why = read_object(text)
@@ -121,8 +119,8 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
         )
     payload, wrong, sent = {}, {}, dict[str, tuple[str, str, str]]()
     for key in form.names():
-        if (found := _INPUT.fullmatch(key)) is not None:
-            kind, name = found[1], found[2]
+        if (match := _INPUT.fullmatch(key)) is not None:
+            kind, name = match[1], match[2]
             text, empty = form.raw(key) or "", form.text(f"{_EMPTY}{name}")
             sent[name] = kind, text, empty
             try:
@@ -139,9 +137,9 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
             others_wrong = f"{twice[0][:60]!r} already has a field above."
         payload = {**others, **payload}
     if not others_wrong:
-        # What could not be read at all is told first; of the rest, all that the schema says against it at once.
-        said = _errors(payload, schema)
-        wrong = {**{name: why for name, why in said.items() if not wrong or name in sent}, **wrong}
+        # Syntax errors come first. Otherwise, show all schema errors at once.
+        errors = _errors(payload, schema)
+        wrong = {**{name: why for name, why in errors.items() if not wrong or name in sent}, **wrong}
     shown = _again(schema, sent, wrong, others_text, others_wrong)
     if others_wrong:
         wrong = {**wrong, "": others_wrong}
@@ -151,28 +149,27 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
 async def draw_in_thread(
     schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_text: bool = False
 ) -> PayloadForm:
-    """The same as `draw`; a payload may have a hundred thousand values."""
+    """Run `draw` in a thread, because a payload may have 100,000 values."""
     return await asyncio.to_thread(draw, schema, payload, as_text=as_text)
 
 
 async def read_in_thread(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
-    """The same as `read`; a payload may have a hundred thousand values."""
+    """Run `read` in a thread, because a payload may have 100,000 values."""
     return await asyncio.to_thread(read, form, schema)
 
 
 def _drawn(wanted: PayloadFieldSpec, value: Any) -> PayloadField:
-    """A field with a value, or with none."""
     empties = _empties(wanted)
     if value is _MISSING or value is None or (value == "" and wanted.kind != "choice"):
         chosen = LEFT_OUT if value is _MISSING else NULL if value is None else EMPTY_TEXT
         if value is _MISSING and wanted.required:
-            # It must be given: the first choice is as good as any, and a person looks at it.
+            # A required field has no default: the user must choose.
             return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=empties)
         rest = tuple(each for each in empties if each != chosen)
         return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=(chosen, *rest))
     kind, text = wanted.kind, as_json(value)
     if kind == "choice":
-        # One that the schema does not allow (any more) is shown, and refused when it is sent.
+        # A value that the schema does not allow is shown, and refused when it is sent.
         if text not in wanted.choices:
             wanted = replace(wanted, choices=(*wanted.choices, text))
     elif isinstance(value, str) and kind in ("text", "date", "instant"):
@@ -183,7 +180,7 @@ def _drawn(wanted: PayloadFieldSpec, value: Any) -> PayloadField:
 
 
 def _empties(wanted: PayloadFieldSpec) -> tuple[str, ...]:
-    """What an input may mean in which nothing stands."""
+    """Return the possible meanings of an empty input."""
     text = (EMPTY_TEXT,) if wanted.kind == "text" else ()
     return (() if wanted.required else (LEFT_OUT,)) + ((NULL,) if wanted.nullable else ()) + text
 
@@ -195,12 +192,12 @@ def _is_number(value: Any, kind: str) -> bool:
 
 
 def _others(others: Mapping[str, Any], schema: Mapping[str, Any] | None) -> str | None:
-    """What has no field of its own, where there can be such."""
+    """Return the keys without a field as JSON; None if the schema allows none."""
     return as_json(dict(others), 2) if others else "" if takes_others(schema) else None
 
 
 def _value(kind: str, text: str, empty: str) -> Any:
-    """What was typed, as the value that it stands for; a ValueError says what is wrong."""
+    """Parse the text of an input; a ValueError has the message for the user."""
     if text == "" or (kind != "text" and not text.strip()):
         if empty == LEFT_OUT:
             return _MISSING
@@ -225,16 +222,16 @@ def _number(kind: str, text: str) -> int | float:
     if kind == "integer":
         raise ValueError(f"{text[:60]!r} is not a whole number.")
     try:
-        found = float(text) if "_" not in text else math.nan
+        number = float(text) if "_" not in text else math.nan
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise ValueError(f"{text[:60]!r} is not a number.")
-    return found
+    return number
 
 
 def _time(kind: str, text: str) -> str:
-    """A date or an instant stays the text that it is, once it is one."""
+    """Check a date or an instant, and return the text unchanged."""
     try:
         if kind == "date":
             date.fromisoformat(text)
@@ -256,7 +253,7 @@ def _json(text: str) -> Any:
         return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError):
         pass
-    # Slower, and knows where.
+    # This parser is slower, but reports the position of the error.
     try:
         _, remarks = read_json(text)
     except Unreadable as error:
@@ -266,9 +263,9 @@ def _json(text: str) -> Any:
 
 
 def _finite(text: str) -> float:
-    if not math.isfinite(found := float(text)):
+    if not math.isfinite(number := float(text)):
         raise ValueError("too large")
-    return found
+    return number
 
 
 def _no_constant(name: str) -> Any:
@@ -276,23 +273,23 @@ def _no_constant(name: str) -> Any:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("twice")
-    return found
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("duplicate key")
+    return values
 
 
 def read_object(text: str) -> tuple[dict[str, Any], str]:
-    """A whole payload as JSON text, and what is wrong with it."""
+    """Parse a payload from JSON; return it and an error message."""
     try:
-        found = _json(text) if text.strip() else {}
+        value = _json(text) if text.strip() else {}
     except ValueError as error:
         return {}, str(error)
-    return (found, "") if isinstance(found, dict) else ({}, 'Write an object such as {"limit": 5}.')
+    return (value, "") if isinstance(value, dict) else ({}, 'Write an object such as {"limit": 5}.')
 
 
 def _errors(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dict[str, str]:
-    """What the schema says against a payload, by field."""
+    """Validate a payload; return errors by field."""
     wrong: dict[str, str] = {}
     try:
         check_payload(payload)
@@ -313,7 +310,7 @@ def _again(
     others: str | None,
     others_wrong: str,
 ) -> PayloadForm:
-    """The form as it was typed, with what is wrong at each field; also where the schema is another one by now."""
+    """Rebuild the form from its input and errors, also if the schema has changed since."""
     wanted = {each.name: each for each in payload_fields(schema) or ()}
     fields = []
     for name, (kind, text, empty) in sent.items():

@@ -1,4 +1,4 @@
-"""What a JSON Schema says of each field of a payload, as far as a form can ask for it."""
+"""The fields of a payload from its JSON Schema, as far as a form can represent them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tickbird.web.rendering import plain
 
 Kind = Literal["text", "integer", "number", "choice", "date", "instant", "json"]
 
-# More fields than a person fills in; what is beyond goes into one text of JSON.
+# Further fields go into one JSON text.
 MAX_FIELDS: Final = 200
 MAX_CHOICES: Final = 500
-# A reference may lead to a reference, but not for ever.
+# Limit for chains of references, which may be cyclic.
 _MAX_STEPS: Final = 20
 _BOUNDS: Final = (
     ("minimum", "at least {}"),
@@ -24,11 +24,11 @@ _BOUNDS: Final = (
     ("multipleOf", "a multiple of {}"),
     ("minLength", "at least {} characters"),
     ("maxLength", "at most {} characters"),
-    ("pattern", "as {}"),
+    ("pattern", "matching {}"),
 )
 _EXAMPLES: Final = {"date": "2026-03-29", "instant": "2026-03-29T03:00:00Z"}
 _MISSING: Final = object()
-# How far down, and how many fields, an example of JSON goes.
+# Limits for the depth and size of JSON examples.
 _DEEPEST: Final = 3
 _MAX_SKETCH_LENGTH: Final = 120
 _MAX_SKETCHED: Final = 8
@@ -36,7 +36,7 @@ _MAX_SKETCHED: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadFieldSpec:
-    """One field of a payload as its schema describes it; `choices` are JSON texts."""
+    """A field of a payload; `choices` are JSON texts."""
 
     name: str
     kind: Kind = "json"
@@ -46,15 +46,15 @@ class PayloadFieldSpec:
     description: str = ""
     bounds: str = ""
     example: str = ""
-    # What a value in JSON is to be: "list of text", "object with name, age".
+    # The shape of a JSON value: "list of text", "object with name, age".
     shape: str = ""
     choices: tuple[str, ...] = ()
-    # JSON text; None where there is none.
+    # JSON text; None without a default.
     default: str | None = None
 
 
 def payload_fields(schema: Mapping[str, Any] | None) -> tuple[PayloadFieldSpec, ...] | None:
-    """The fields that a schema names, those that must be given first; None where it is not of an object with fields."""
+    """Return the fields of a schema, required ones first; None if it has no properties."""
     if not isinstance(schema, Mapping):
         return None
     whole = _resolved(schema, schema)
@@ -63,24 +63,24 @@ def payload_fields(schema: Mapping[str, Any] | None) -> tuple[PayloadFieldSpec, 
         return None
     must = whole.get("required")
     required = {each for each in must if isinstance(each, str)} if isinstance(must, list | tuple) else set()
-    found = [
+    fields = [
         _field_spec(name, part, schema, name in required)
         for name, part in properties.items()
         if isinstance(name, str) and len(name) <= 200 and is_plain(name) and "\n" not in name
     ]
-    found.sort(key=lambda each: not each.required)
-    return tuple(found[:MAX_FIELDS])
+    fields.sort(key=lambda field: not field.required)
+    return tuple(fields[:MAX_FIELDS])
 
 
 def takes_others(schema: Mapping[str, Any] | None) -> bool:
-    """May a payload have fields that the schema does not name?"""
+    """True if the schema allows additional properties."""
     if not isinstance(schema, Mapping):
         return True
     return _resolved(schema, schema).get("additionalProperties", True) is not False
 
 
 def is_plain(text: str) -> bool:
-    """Can a person see, and a browser send back, all of a text as it is?"""
+    """True if all characters of a text are visible and survive a form."""
     return plain(text, len(text)) == text
 
 
@@ -109,9 +109,9 @@ def _field_spec(name: str, part: Any, schema: Mapping[str, Any], required: bool)
 
 
 def _resolved(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a part says once references are followed; what stands beside a reference counts more than what it leads to.
+    """Resolve references. Keys next to a reference override those of its target.
 
-    A reference that leads nowhere, to itself or out of the schema says nothing.
+    Broken, cyclic and external references are ignored.
     """
     merged: dict[str, Any] = {}
     for _ in range(_MAX_STEPS):
@@ -122,10 +122,10 @@ def _resolved(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
             part = whole[0]
         elif isinstance(part.get("$ref"), str):
             merged.pop("$ref", None)
-            found = _at(part["$ref"], schema)
-            if found is None:
+            target = _at(part["$ref"], schema)
+            if target is None:
                 break
-            part = found
+            part = target
         else:
             break
     return merged
@@ -134,15 +134,15 @@ def _resolved(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
 def _at(reference: str, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if reference != "#" and not reference.startswith("#/"):
         return None
-    place: Any = schema
+    target: Any = schema
     for step in reference.split("/")[1:]:
         key = step.replace("~1", "/").replace("~0", "~")
-        place = place.get(key) if isinstance(place, Mapping) else None
-    return place if isinstance(place, Mapping) else None
+        target = target.get(key) if isinstance(target, Mapping) else None
+    return target if isinstance(target, Mapping) else None
 
 
 def _without_null(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-    """What is said of a field where it is not null, and whether it may be."""
+    """Return the schema without null, and whether null is allowed."""
     kinds = stated.get("type")
     if isinstance(kinds, list) and "null" in kinds:
         others = [each for each in kinds if each != "null"]
@@ -176,7 +176,7 @@ def _kind(stated: Mapping[str, Any]) -> Kind:
 
 
 def _sketch(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """A value of the right shape, to be written over: what is stated as an example or a default, else made up."""
+    """Return a JSON example: from examples or defaults of the schema, or generated from the types."""
     made = (_placeholder(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
     texts = (as_json(each) for each in made if each is not None)
     return next((text for text in texts if len(text) <= _MAX_SKETCH_LENGTH), "")
@@ -205,13 +205,13 @@ def _placeholder(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
 
 
 def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
-    """In words; empty where the schema says nothing of it."""
+    """Describe the shape of a value; empty if the schema does not define it."""
     stated = _without_null(_resolved(part, schema), schema)[0] if isinstance(part, Mapping) else {}
     for key in ("oneOf", "anyOf"):
         parts = stated.get(key)
         if isinstance(parts, list) and depth > 0:
-            found = [_shape(each, schema, depth - 1) for each in parts[:_MAX_SKETCHED]]
-            return " or ".join(dict.fromkeys(each for each in found if each))
+            shapes = [_shape(option, schema, depth - 1) for option in parts[:_MAX_SKETCHED]]
+            return " or ".join(dict.fromkeys(shape for shape in shapes if shape))
     kind, fields = stated.get("type"), stated.get("properties")
     if kind == "array" and depth > 0:
         of = _shape(stated.get("items"), schema, depth - 1)
@@ -227,7 +227,7 @@ def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
-    """A value as JSON text that a browser sends back as it is."""
+    """Return JSON that survives a form: invisible characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return text if is_plain(text) else json.dumps(value, indent=indent)
 

@@ -1,4 +1,4 @@
-"""The policies of a schedule as a form has them: texts that are read back, and left alone where nobody touched them."""
+"""The policies of a schedule as inputs of a form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Input:
 
     @property
     def options(self) -> Sequence[tuple[str, str]]:
-        """What one selects from, with its meaning; empty if one types."""
+        """Options of a select with their meaning; empty for a text input."""
         match self.policy.kind:
             case kinds.Choice() as kind:
                 return [(word, f"{word}: {meaning}") for word, meaning in kind.meanings.items()]
@@ -33,31 +33,31 @@ class Input:
 
     @property
     def suggestions(self) -> Sequence[str]:
-        """Words that may be typed."""
+        """Names that the input accepts besides numbers."""
         return list(self.policy.kind.names) if isinstance(self.policy.kind, kinds.Number) else []
 
     @property
     def is_long(self) -> bool:
-        """Is it prose, perhaps of several lines?"""
+        """True for text that may have several lines."""
         return isinstance(self.policy.kind, kinds.Text)
 
     def read(self, text: str, tz: str) -> Any:
-        """The value of a text, or an InvalidError; nothing is the default."""
+        """Parse a text; empty means the default."""
         typed = text if self.is_long else text.strip()
         if not typed:
             return self.policy.default
         return self.policy.parse(typed, lambda text, field: read_instant("T".join(text.split()), tz, field).at)
 
 
-# All but the payload, which has inputs of its own.
+# The payload has its own form.
 INPUTS: Final = tuple(Input(policy) for policy in POLICIES.values() if not isinstance(policy.kind, kinds.Payload))
-# Only the first is open where nothing is stated.
+# The page opens the first group, and groups with values that are set.
 GROUPS: Final = tuple((group, [field for field in INPUTS if field.policy.group is group]) for group in Group)
 
 
 def texts_of(definition: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of all fields of a stored definition; nothing where it has its default, but for what one selects."""
+    """Return the texts of all inputs; empty for defaults, except in selects."""
     texts = {field.name: field.policy.text(definition.get(field.name)) for field in INPUTS}
-    # A new one has the setting of its task until another is selected.
+    # A new schedule inherits the task setting until the user selects another.
     selected = [field for field in INPUTS if field.options and (definition or not field.policy.task_setting)]
     return texts | {field.name: field.policy.default_text for field in selected if definition.get(field.name) is None}

@@ -1,4 +1,4 @@
-"""A definition as somebody types it: what was touched, what it says, and what is wrong with it, at each field."""
+"""A draft of a definition: the input of the form, the changed fields, and errors by field."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from tickbird.web.forms.target_fields import TargetForm, target_forms
 from tickbird.web.forms.trigger_text import read_trigger, trigger_texts
 from tickbird.web.page_request import PageRequest
 
-# Where a form shows what is wrong with something that errors know by another name.
+# The input for errors of a field with another name.
 _SHOWN_AT: Final = {"target": "task", "schedule": "name"}
 _INPUTS: Final = ("name", "when", "tz", "task", "payload", *(field.name for field in policy_fields.INPUTS))
 
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """What stands in the form."""
+    """The content of the form."""
 
     base: Mapping[str, Any]
     texts: dict[str, str]
     payload: PayloadForm
-    # Fields of the definition that differ from the base, as a definition takes them.
+    # Decoded fields that differ from the base.
     touched: dict[str, Any] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
 
     def refuse(self, error: InvalidError) -> None:
-        """Note what is wrong, where it is shown."""
+        """Record an error at the input that shows it."""
         at = _SHOWN_AT.get(error.field, error.field)
         if at not in _INPUTS and not any(at in form.inputs for form in target_forms()):
             at = "when" if isinstance(error, TriggerError) else ""
@@ -41,24 +41,24 @@ class Draft:
 
     @property
     def target_form(self) -> TargetForm | None:
-        """The inputs of the kind of target that it has so far; None for a task."""
+        """The form of the stored kind of target; None for a task."""
         return next((form for form in target_forms() if _spec(self.base, form.kind) is not None), None)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """All fields that are stated, as a definition takes them; an InvalidError where the base cannot be read."""
+        """All decoded fields; an InvalidError if the base cannot be read."""
         stated = {name: value for name, value in self.base.items() if name in FIELDS and name not in self.touched}
         return {**{name: decode_field(name, value) for name, value in stated.items()}, **self.touched}
 
     @property
     def encoded(self) -> dict[str, Any]:
-        """The same as JSON, for people to compare."""
-        kept = {name: value for name, value in self.base.items() if name in FIELDS}
-        return {**kept, **{name: encode_field(name, value) for name, value in self.touched.items()}}
+        """All fields as JSON, for the diff."""
+        stored = {name: value for name, value in self.base.items() if name in FIELDS}
+        return {**stored, **{name: encode_field(name, value) for name, value in self.touched.items()}}
 
 
 def base_texts(base: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a stored definition; those of an empty one where there is none yet."""
+    """Return the texts of the inputs for a stored definition; for a new schedule, pass an empty one."""
     when, tz = trigger_texts(base["trigger"]) if "trigger" in base else ("", "UTC")
     target = base.get("target")
     task = target.get("task") if isinstance(target, Mapping) else None
@@ -72,26 +72,26 @@ def base_texts(base: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _spec(base: Mapping[str, Any], kind: str) -> Any:
-    """The stored JSON of the target, if it is of this kind."""
+    """Return the stored JSON of the target; None if it has another kind."""
     target = base.get("target")
     return target.get(kind) if isinstance(target, Mapping) else None
 
 
 async def drawn(visit: PageRequest, base: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Draft:
-    """The form of a stored definition, with some texts in place of its own."""
+    """Create a draft from a stored definition, with some texts replaced."""
     shown = {**base_texts(base), **(texts or {})}
     payload = base.get("payload")
     schema = await payload_form.published_schema(visit.client, Target(shown["task"]))
-    kept = payload if isinstance(payload, Mapping) else {}
-    draft = Draft(base=base, texts=shown, payload=await payload_form.draw_in_thread(schema, kept))
-    _understand(visit, draft, base_texts(base))
-    # Nobody has sent it yet.
+    values = payload if isinstance(payload, Mapping) else {}
+    draft = Draft(base=base, texts=shown, payload=await payload_form.draw_in_thread(schema, values))
+    _parse_changes(visit, draft, base_texts(base))
+    # The form was not sent yet, so an empty input is not an error.
     draft.wrong = {name: why for name, why in draft.wrong.items() if shown[name].strip()}
     return draft
 
 
 async def sent(visit: PageRequest, base: Mapping[str, Any]) -> Draft:
-    """What was typed over a definition; what is not in the form is as it was."""
+    """Create a draft from a submitted form; missing inputs keep their stored values."""
     before, form = base_texts(base), visit.form
     texts = {name: raw for name in before if (raw := form.raw(name)) is not None}
     shown = {**before, "name": form.text("name"), **texts}
@@ -99,7 +99,7 @@ async def sent(visit: PageRequest, base: Mapping[str, Any]) -> Draft:
     schema = await payload_form.published_schema(visit.client, Target(task)) if task else None
     read = await payload_form.read_in_thread(form, schema)
     draft = Draft(base=base, texts=shown, payload=read.form)
-    _understand(visit, draft, before)
+    _parse_changes(visit, draft, before)
     if any(name.startswith("payload.") for name in form.names()):
         if read.payload != base.get("payload", {}) or (read.wrong and "payload" not in base):
             draft.touched["payload"] = read.payload
@@ -110,15 +110,15 @@ async def sent(visit: PageRequest, base: Mapping[str, Any]) -> Draft:
     return draft
 
 
-def _understand(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
-    """Read what differs from what was there before."""
+def _parse_changes(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
+    """Parse the inputs that differ from `before`."""
     shown = draft.texts
     if shown["when"] != before["when"] or shown["tz"] != before["tz"] or "trigger" not in draft.base:
-        _take(draft, "trigger", lambda: read_trigger(shown["when"], _zone(shown), draft.base.get("trigger")))
+        _parse(draft, "trigger", lambda: read_trigger(shown["when"], _zone(shown), draft.base.get("trigger")))
     _target(visit, draft, before)
     for policy in policy_fields.INPUTS:
         if shown[policy.name] != before[policy.name]:
-            _take(draft, policy.name, partial(policy.read, shown[policy.name], _zone(shown)))
+            _parse(draft, policy.name, partial(policy.read, shown[policy.name], _zone(shown)))
 
 
 def _zone(shown: Mapping[str, str]) -> str:
@@ -133,7 +133,7 @@ def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None
             shown[name].strip() for name in form.inputs
         ):
             if visit.may(form.role):
-                _take(draft, "target", partial(form.read, shown, _spec(draft.base, form.kind)), form.inputs)
+                _parse(draft, "target", partial(form.read, shown, _spec(draft.base, form.kind)), form.inputs)
             else:
                 draft.wrong[form.inputs[0]] = form.refusal
             return
@@ -144,7 +144,7 @@ def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None
         draft.touched["target"] = Target(task)
 
 
-def _take(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> None:
+def _parse(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> None:
     at = inputs[0] if inputs else "when" if name == "trigger" else name
     try:
         draft.touched[name] = make()
@@ -156,7 +156,7 @@ def _take(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> Non
 
 
 async def merged(visit: PageRequest, mine: Draft, theirs: Mapping[str, Any]) -> Draft:
-    """What somebody typed, over what another has saved meanwhile: only what they touched stays theirs."""
+    """Apply the changed inputs of a draft to a newer definition."""
     before, now = base_texts(mine.base), base_texts(theirs)
     changed = {name: text for name, text in mine.texts.items() if text != before.get(name)}
     draft = await drawn(visit, theirs, {**now, **changed})

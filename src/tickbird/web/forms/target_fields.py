@@ -1,4 +1,4 @@
-"""The inputs for the target in the form of a schedule, from the declarations of the kinds."""
+"""The inputs for targets in the schedule form, from the declarations of the kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickbird.domain.targets.target import TASK, Target
 
 @dataclass(frozen=True, slots=True)
 class TargetForm:
-    """The inputs of one kind; tasks have an input of their own."""
+    """The inputs of one kind of target; tasks have their own input."""
 
     kind: str
     title: str
@@ -31,15 +31,15 @@ class TargetForm:
 
     @property
     def refusal(self) -> str:
-        """Why the visitor may not define it."""
+        """The error if the caller's role is too low."""
         return f"Only the role {self.role} may define a target of kind {self.kind}."
 
     def texts_of(self, value: Any) -> dict[str, str]:
-        """The values of the inputs for the JSON of a spec; empty if it is None."""
+        """Return the texts of the inputs for a spec; empty if it is None."""
         return {self.input(field): _text(field, value) for field in self.fields}
 
     def read(self, texts: Mapping[str, str], base: Any) -> Target:
-        """The target from the inputs; fields of the current spec that have no input stay."""
+        """Build the target from the inputs; spec fields without an input keep their value."""
         value: Any = dict(base) if isinstance(base, Mapping) else {}
         for field in self.fields:
             text = texts[self.input(field)]
@@ -59,7 +59,7 @@ class TargetForm:
 
 
 def target_forms() -> Sequence[TargetForm]:
-    """The kinds with a form, except tasks."""
+    """Return the kinds that have a form, except tasks."""
     return [
         TargetForm(kind, spec.form_title or kind, spec.role, spec.form)
         for kind, spec in target_kinds().items()

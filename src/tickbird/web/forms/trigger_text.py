@@ -1,4 +1,4 @@
-"""Triggers as people type them: cron, `every 15m`, `rrule FREQ=…`, `at 2026-03-29T03:00`, one to a line; or JSON."""
+"""Triggers as text: cron, `every 15m`, `rrule FREQ=…`, `at 2026-03-29T03:00`, one per line; or JSON."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def _instant(text: str, tz: str) -> Picked:
 
 
 def clock_notes(text: str, tz: str) -> list[str]:
-    """Notes about typed instants that a clock change moves or doubles."""
+    """Return notes about instants that a DST change skips or repeats."""
     notes: list[str] = []
 
     def read(instant: str) -> datetime:
-        found = _instant(instant, tz)
-        notes.append(found.note)
-        return found.at
+        picked = _instant(instant, tz)
+        notes.append(picked.note)
+        return picked.at
 
     for line in text.splitlines():
         with suppress(TickbirdError):
@@ -89,17 +89,17 @@ def _from_json(text: str, tz: str) -> Trigger:
 
 
 def _zoned(value: Any, tz: str) -> Any:
-    """The zone of the form, where the trigger does not say its own."""
+    """Add the zone of the form to triggers without a zone."""
     if not isinstance(value, Mapping) or tz == "UTC":
         return value
     if isinstance(value.get(ANY_OF), list):
-        return {**value, ANY_OF: [_zoned(each, tz) for each in value[ANY_OF]]}
+        return {**value, ANY_OF: [_zoned(member, tz) for member in value[ANY_OF]]}
     zoned = any(name in value and form.has_zone for name, form in FORMS.items())
     return {**value, "tz": tz} if zoned and "tz" not in value else value
 
 
 def trigger_texts(encoded: Any) -> tuple[str, str]:
-    """What stands for a stored trigger in the form: the text and the zone; JSON for what nothing else says."""
+    """Return text and zone of a stored trigger; JSON if it has no text form."""
     tz = _zone(encoded)
     text = trigger_text(encoded)
     if text is not None:
@@ -108,7 +108,7 @@ def trigger_texts(encoded: Any) -> tuple[str, str]:
                 return text, tz
         except TickbirdError:
             if isinstance(encoded, Mapping) and isinstance(encoded.get("cron"), str):
-                # Broken, and to be repaired.
+                # Show a broken expression as it is, so that the user can fix it.
                 return text, tz
     return json.dumps(encoded, ensure_ascii=False, indent=1), tz
 
