@@ -302,7 +302,9 @@ def _page_of(address: str, root: str) -> str:
 
 
 def _store_unavailable() -> Problem:
-    return Problem(503, "store-unavailable", "The store cannot be used at the moment.", hint="This page retries automatically.")
+    return Problem(
+        503, "store-unavailable", "The store cannot be used at the moment.", hint="This page retries automatically."
+    )
 
 
 def problem_from(error: Exception) -> Problem:

@@ -1,4 +1,4 @@
-"""Who did what: every change, newest first, found by who, what, which schedule and when."""
+"""The audit log, newest first, with filters by actor, action, schedule and time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from tickbird.wire.operations import operations_of
 
 _PAGE: Final = 100
 _PARAMETERS: Final = ("actor", "action", "schedule", "since", "until")
-# Offered while one types: the actions of the client's verbs, and those of code, plain SQL and logins.
+# Suggestions: the actions of the client's verbs, and those of code, plain SQL and logins.
 _ACTIONS: Final = (
-    *sorted({action for kind in NOUNS.values() for each in operations_of(kind).values() if (action := each.audit)}),
+    *sorted(
+        {action for kind in NOUNS.values() for operation in operations_of(kind).values() if (action := operation.audit)}
+    ),
     *("sync", "open_session"),
 )
-# More fields of one change are not shown side by side; the whole of it is below them.
+# Limit for the table of changed fields. The details below show the complete change.
 _MAX_CHANGED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A record, what of it was so before and is so after, and what else is told of it."""
+    """An audit entry: changed fields (name, before, after), and other details."""
 
     record: AuditEntry
     changes: Sequence[tuple[str, Any, Any]]
@@ -38,7 +40,6 @@ class Entry:
 
 
 async def audit(visit: PageRequest) -> Response:
-    """A page of changes: those that are asked for."""
     wanted, wrong = _filter(visit)
     before, after = _number(visit.query.get("before")), _number(visit.query.get("after"))
 
@@ -46,23 +47,23 @@ async def audit(visit: PageRequest) -> Response:
         return await visit.board.audit(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "audit", repr(wanted), before, after)
-    found: KeysetPage[AuditEntry] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
+    page: KeysetPage[AuditEntry] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
     return visit.render(
         "audit.html",
         status=422 if wrong else 200,
-        entries=[_entry(each) for each in found.rows],
+        entries=[_entry(record) for record in page.rows],
         asked={name: visit.query.get(name, "") for name in _PARAMETERS},
         is_narrow=any(visit.query.get(name) for name in _PARAMETERS),
         wrong=wrong,
         actions=_ACTIONS,
-        # It stopped looking before the page was full.
-        is_cut=found.reached is not None and len(found.rows) < _PAGE,
-        **_ways(visit, found, before, after),
+        # The search limit was reached before the page was full.
+        is_cut=page.reached is not None and len(page.rows) < _PAGE,
+        **_links(visit, page, before, after),
     )
 
 
 def _filter(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
-    """What the address asks for, and what of it cannot be read."""
+    """Read the filter, and return errors by parameter."""
     wrong: dict[str, str] = {}
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
@@ -71,23 +72,23 @@ def _filter(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
             times[name] = visit.clock.read(text, name) if text else None
         except TickbirdError as error:
             wrong[name] = str(error).removeprefix(f"{name}: ")
-    asked = {name: visit.query.get(name, "").strip() for name in ("actor", "action", "schedule")}
+    given = {name: visit.query.get(name, "").strip() for name in ("actor", "action", "schedule")}
     wanted = AuditFilter(
-        actor=asked["actor"],
-        action=asked["action"] or None,
-        schedule=asked["schedule"] or None,
+        actor=given["actor"],
+        action=given["action"] or None,
+        schedule=given["schedule"] or None,
         since=times.get("since"),
         until=times.get("until"),
     )
     return wanted, wrong
 
 
-def _ways(
-    visit: PageRequest, found: KeysetPage[AuditEntry], before: int | None, after: int | None
+def _links(
+    visit: PageRequest, page: KeysetPage[AuditEntry], before: int | None, after: int | None
 ) -> dict[str, str | None]:
-    """To newer entries and to older ones, each None where there are none."""
-    rows = found.rows
-    newer = older = found.reached
+    """Return links to newer and older entries; None if there are none."""
+    rows = page.rows
+    newer = older = page.reached
     if after is not None:
         older = rows[-1].id if rows else after + 1
     else:
@@ -105,9 +106,9 @@ def _entry(record: AuditEntry) -> Entry:
         return Entry(record, (), detail)
     before, after = detail.pop("before"), detail.pop("after")
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        changed = [(each.field, each.before, each.after) for each in differences(before, after)]
+        changed = [(diff.field, diff.before, diff.after) for diff in differences(before, after)]
     else:
-        # A limit or a rate has a name, and one value.
+        # Concurrency limits and rate limits have a name and one value.
         named = detail.pop("key", None) or detail.pop("queue", None) or "value"
         changed = [(str(named), before, after)]
     if len(changed) > _MAX_CHANGED:

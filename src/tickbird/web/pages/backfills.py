@@ -1,4 +1,4 @@
-"""Backfills: which there were, how far each is, and cancelling what is left of one."""
+"""Backfills: list, progress and cancellation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from tickbird.web.pages.run import command
 from tickbird.web.pages.runs import Row, read_number, row_of
 
 _PAGE: Final = 50
-# Of the newest runs that a backfill made, so many are looked at for those that went wrong.
+# Newest backfill runs that are searched for failures.
 _MAX_RUNS: Final = 1_000
 _MAX_SHOWN: Final = 50
 _ORDER: Final[tuple[Status, ...]] = ("succeeded", "failed", "cancelled", "running", "queued", "waiting")
 
 
 async def backfills(visit: PageRequest) -> Response:
-    """All of them, newest first; of one schedule, if asked."""
     schedule = visit.query.get("schedule") or None
     before = read_number(visit.query.get("before"))
 
@@ -36,7 +35,7 @@ async def backfills(visit: PageRequest) -> Response:
     return visit.render(
         "backfills.html",
         records=shown,
-        states={each.id: state_of(each) for each in shown},
+        states={record.id: state_of(record) for record in shown},
         schedule=schedule,
         older=visit.here(before=shown[-1].id) if len(found) > _PAGE else None,
         newest=visit.here(before=None) if before is not None else None,
@@ -44,7 +43,7 @@ async def backfills(visit: PageRequest) -> Response:
 
 
 def state_of(record: BackfillRecord) -> tuple[str, str]:
-    """How a backfill stands: the mark, and the words."""
+    """Return the status icon and the text of a backfill."""
     if record.active:
         return ("running", "running") if record.cancelled_at is None else ("cancelled", "cancelled, ending")
     if record.cancelled_at is not None:
@@ -54,15 +53,14 @@ def state_of(record: BackfillRecord) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class BackfillsPageData:
-    """A backfill, the newest of its runs that failed, and those that go on."""
+    """A backfill with its newest failed runs and its active runs."""
 
     record: BackfillRecord
-    unwell: Sequence[RunRecord]
-    going: Sequence[RunRecord]
+    failed: Sequence[RunRecord]
+    active: Sequence[RunRecord]
 
 
 async def backfill(visit: PageRequest) -> Response:
-    """One of them."""
     backfill_id = _number(visit)
     found = await visit.readings.share((visit.namespace, "backfill", backfill_id), lambda: _read(visit, backfill_id))
     record = found.record
@@ -76,8 +74,8 @@ async def backfill(visit: PageRequest) -> Response:
         state=state_of(record),
         counts=[(status, record.count(status)) for status in _ORDER if record.count(status)],
         pruned=record.total - sum(record.counts.values()),
-        unwell=rows(found.unwell),
-        going=rows(found.going),
+        failed=rows(found.failed),
+        active=rows(found.active),
     )
 
 
@@ -95,7 +93,7 @@ async def _read(visit: PageRequest, backfill_id: int) -> BackfillsPageData:
 
 
 async def cancel(visit: PageRequest) -> Response:
-    """Ask, then cancel the runs that have not begun, and ask those that run to stop where that is wanted."""
+    """Confirm, then cancel the queued runs, and optionally stop running ones."""
     record = await visit.client.backfills.get(_number(visit))
     note, stop = visit.form.text("note"), visit.form.text("stop") == "yes"
     wrong = ""
@@ -105,18 +103,18 @@ async def cancel(visit: PageRequest) -> Response:
         except InvalidError as error:
             wrong = str(error)
         else:
-            said = f"Backfill {record.id} is cancelled{', and running runs are requested to stop' if stop else ''}."
-            return visit.done(visit.url(f"/backfills/{record.id}"), said)
+            message = f"Backfill {record.id} is cancelled{', and running runs are requested to stop' if stop else ''}."
+            return visit.done(visit.url(f"/backfills/{record.id}"), message)
     context: dict[str, Any] = {"record": record, "note": note, "stop": stop, "wrong": wrong}
     options = [*(("--note", note) if note else ()), *(("--stop-running",) if stop else ())]
-    told = command(visit, "backfill --cancel", record.id, *options)
-    return visit.render("backfill_cancel.html", status=422 if wrong else 200, command=told, **context)
+    line = command(visit, "backfill --cancel", record.id, *options)
+    return visit.render("backfill_cancel.html", status=422 if wrong else 200, command=line, **context)
 
 
 def _number(visit: PageRequest) -> int:
     backfill_id = visit.number("id")
     if backfill_id is None:
-        raise NotFoundError(f"There is no backfill {visit.param('id')[:60]!r}.", hint="Use the id of a backfill.")
+        raise NotFoundError(f"Backfill {visit.param('id')[:60]!r} does not exist.", hint="Use the id of a backfill.")
     return backfill_id
 
 

@@ -1,4 +1,4 @@
-"""One change to many schedules: those that were ticked, or all that match; first shown, then done, then told."""
+"""Bulk changes to selected or all matching schedules: confirmation, change, result."""
 
 from __future__ import annotations
 
@@ -32,43 +32,40 @@ from tickbird.web.schedule_selection import ScheduleSelection, SelectedSchedules
 
 Deed = Literal["pause", "resume", "run"]
 DONE: Final = {"pause": "paused", "resume": "resumed", "run": "run"}
-# From so many on, who runs them types how many they are.
+# Above this number, the user must type the number to run the schedules.
 TYPED_ABOVE: Final = 20
 _SHOWN: Final = 50
-# A thousand changes take their time on a busy store.
+# Timeout in seconds: 1,000 changes are slow on a busy store.
 _SECONDS: Final = 110
 _TOMORROW: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """Which schedules a form is about, and which of them there are."""
+    """A bulk form with its selected schedules."""
 
     visit: PageRequest
     deed: Deed
-    # The filter that all are of which was chosen; None where some were ticked.
+    # The filter if all matching schedules are selected; None for a selection by name.
     every: ScheduleFilter | None
     names: Sequence[str]
     found: SelectedSchedules
 
     @property
     def schedules(self) -> Sequence[Schedule]:
-        """Those that there are."""
         return self.found.schedules
 
     @property
     def number(self) -> int:
-        """How many they are."""
         return len(self.found.schedules)
 
     @property
     def too_many(self) -> bool:
-        """More than can be changed at once?"""
         return self.number > MAX_COUNT
 
     @property
     def kinds(self) -> Counter[str]:
-        """What a person should know of them before."""
+        """Counts by state, plus shadows and one-shots, for the warnings."""
         counted: Counter[str] = Counter()
         for schedule in self.schedules:
             definition = schedule.definition
@@ -80,14 +77,14 @@ class BulkRequest:
 
     @property
     def left(self) -> int:
-        """How many of them stay as they are."""
+        """The number of schedules that will not change."""
         verb = "trigger" if self.deed == "run" else self.deed
-        alone = sum(1 for each in self.schedules if reason_not_changed(verb, each))
-        return alone + (self.kinds["shadow"] + self.kinds["parked"] if self.deed == "run" else 0)
+        unchanged = sum(1 for schedule in self.schedules if reason_not_changed(verb, schedule))
+        return unchanged + (self.kinds["shadow"] + self.kinds["parked"] if self.deed == "run" else 0)
 
     @property
     def command(self) -> str:
-        """The command line that does the same; empty where none says it in a line."""
+        """The equivalent command line; empty if one line cannot express it."""
         verb = "trigger" if self.deed == "run" else self.deed
         written = self.visit.form.text("note") or ("…" if self.deed == "pause" else "")
         note = ["--note", written] if written and self.deed != "run" else []
@@ -98,22 +95,22 @@ class BulkRequest:
         wanted = self.every
         if wanted is not None and not (wanted.app or wanted.queue or wanted.failing or len(wanted.states) > 1):
             narrowed = {"--contains": wanted.contains, "--tag": wanted.tag, "--state": "".join(wanted.states)}
-            said = [part for option, value in narrowed.items() if value for part in (option, value)]
+            filters = [part for option, value in narrowed.items() if value for part in (option, value)]
             expected = ["--expect", str(self.number)]
-            return shlex.join(["tickbird", verb, "--all", *said, *expected, *options, *where])
+            return shlex.join(["tickbird", verb, "--all", *filters, *expected, *options, *where])
         if not 0 < self.number <= _SHOWN:
             return ""
-        names = shlex.join(each.name for each in self.schedules)
+        names = shlex.join(schedule.name for schedule in self.schedules)
         return f'for name in {names}; do {shlex.join(["tickbird", verb, *options, *where, "--"])} "$name"; done'
 
     @property
     def zones(self) -> Sequence[str]:
-        """Those that the end of a pause may be written in."""
+        """Time zones for the end of the pause."""
         return zone_choices(self.visit.clock, None, self.visit.form.text("tz"))
 
     @property
     def end(self) -> datetime | None:
-        """When a pause ends by itself; None: when somebody resumes them."""
+        """The end of the pause; None if a user must resume the schedules."""
         now, text = self.visit.clock.now.replace(microsecond=0), self.visit.form.text("until_at")
         match self.visit.form.text("until") or ("pick" if text else ""):
             case "":
@@ -131,7 +128,7 @@ class BulkRequest:
 
     @property
     def reads(self) -> str:
-        """What the end of a pause means that is chosen or typed; empty where there is none."""
+        """The end of the pause in words; empty if there is none."""
         try:
             at = self.end
         except InvalidError:
@@ -150,7 +147,7 @@ class BulkRequest:
 
 
 async def change(visit: PageRequest) -> Response:
-    """Show what would be done; once that was confirmed, do it and tell how it went."""
+    """Show the confirmation, or execute the confirmed change and show the result."""
     deed = cast("Deed", visit.path.rpartition("/")[2])
     chosen, every, names = _selection(visit)
     asked = BulkRequest(visit, deed, every, names, await chosen.find())
@@ -161,7 +158,7 @@ async def change(visit: PageRequest) -> Response:
     except InvalidError as error:
         return _show(asked, 422, error.field, str(error).removeprefix(f"{error.field}: "))
     except ConflictError as error:
-        # Others than were seen: what was typed stays, and the new number is shown.
+        # The selection changed since it was shown. Keep the input and show the new number.
         return _show(asked, 409, "", str(error))
     return visit.render("bulk_done.html", asked=asked, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN)
 
@@ -196,7 +193,7 @@ def _show(asked: BulkRequest, status: int, field: str = "", why: str = "") -> Re
 
 
 async def export(visit: PageRequest) -> Response:
-    """A file of schedules, which can be applied."""
+    """Download the schedules as a file for `tickbird apply`."""
     from tickbird.files.writer import write
 
     extend_timeout(visit.request, _SECONDS)

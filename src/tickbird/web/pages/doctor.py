@@ -1,4 +1,4 @@
-"""How the store is: everything that `tickbird doctor` looks at, what needs a person first."""
+"""The checks of `tickbird doctor`, problems first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.api.problems import Problem
 from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.web.page_request import PageRequest, PageRoute
 
-# It looks at everything; a page does not wait for it any longer.
+# Seconds.
 _TIMEOUT: Final = 8.0
 _GROUPS: Final[tuple[tuple[Severity, str, str], ...]] = (
     ("problem", "failed", "Problems"),
@@ -22,14 +22,14 @@ _GROUPS: Final[tuple[tuple[Severity, str, str], ...]] = (
     ("unseen", "waiting", "Not checked"),
     ("ok", "succeeded", "Passed"),
 )
-# What can be pasted into a shell or a database; anything else is a sentence.
+# Fixes that are a command or an SQL statement. All others are sentences.
 _COMMAND: Final = re.compile(r"(tickbird |GRANT |ALTER |REVOKE |VACUUM|CREATE |DROP |REINDEX |pip |SELECT )")
 _REMARK: Final = re.compile(r"\s{2,}(?:#|--)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """A finding as a page shows it: its fix is a command to copy with a remark, or words; and where to look."""
+    """A finding for display: its fix as command with a comment or as text, and a link."""
 
     finding: Finding
     command: str
@@ -38,7 +38,6 @@ class FindingRow:
 
 
 async def doctor(visit: PageRequest) -> Response:
-    """Look, and tell by how much it matters."""
     if not visit.keeps_store:
         raise Problem(
             403,
@@ -48,16 +47,16 @@ async def doctor(visit: PageRequest) -> Response:
         )
     try:
         async with asyncio.timeout(_TIMEOUT):
-            # Not shared: who looks again after a repair sees it repaired.
-            found: Sequence[Finding] | None = await visit.client.system.doctor()
+            # Not cached, so that a repeated check shows a repair.
+            findings: Sequence[Finding] | None = await visit.client.system.doctor()
     except TimeoutError:
-        found = None
+        findings = None
     groups: list[dict[str, Any]] = []
     for severity, mark, title in _GROUPS:
-        told = [_row(visit, each) for each in found or () if each.severity == severity]
-        if told:
-            groups.append({"severity": severity, "mark": mark, "title": title, "findings": told})
-    return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_TIMEOUT)
+        rows = [_row(visit, finding) for finding in findings or () if finding.severity == severity]
+        if rows:
+            groups.append({"severity": severity, "mark": mark, "title": title, "findings": rows})
+    return visit.render("doctor.html", groups=groups, is_complete=findings is not None, timeout=_TIMEOUT)
 
 
 def _row(visit: PageRequest, finding: Finding) -> FindingRow:
@@ -69,7 +68,7 @@ def _row(visit: PageRequest, finding: Finding) -> FindingRow:
 
 
 def _where(visit: PageRequest, finding: Finding) -> str | None:
-    """The page that shows what a finding is about."""
+    """Return the URL of the page about a finding, or None."""
     if schedule := finding.figures.get("schedule"):
         return visit.schedule(schedule)
     match finding.check:

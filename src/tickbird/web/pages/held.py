@@ -1,4 +1,4 @@
-"""Runs that are held after an outage: how many of which schedule; released at a rate, or dropped."""
+"""Runs that are held after an outage: list, release (optionally rate-limited) and drop."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ _MAX_RUNS: Final = 20
 
 
 async def held(visit: PageRequest) -> Response:
-    """The schedules of which runs are held."""
-
     async def read() -> Any:
-        return sorted(await visit.client.held.list(), key=lambda each: each.schedule)
+        return sorted(await visit.client.held.list(), key=lambda held: held.schedule)
 
     found = await visit.readings.share((visit.namespace, "held"), read)
     return visit.render(
-        "held.html", found=found[:_MAX_SCHEDULES], more=len(found) - _MAX_SCHEDULES, total=sum(e.count for e in found)
+        "held.html",
+        found=found[:_MAX_SCHEDULES],
+        more=len(found) - _MAX_SCHEDULES,
+        total=sum(held.count for held in found),
     )
 
 
 async def release(visit: PageRequest) -> Response:
-    """Ask how many and how fast, then let them run."""
     return await _decide(visit, "release")
 
 
 async def drop(visit: PageRequest) -> Response:
-    """Ask how many, then cancel them."""
     return await _decide(visit, "drop")
 
 
@@ -76,10 +75,10 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
 
 
 async def _held(visit: PageRequest, name: str) -> HeldSchedule:
-    found = await visit.client.held.list(name)
-    if not found:
+    schedules = await visit.client.held.list(name)
+    if not schedules:
         raise none_held(name)
-    return found[0]
+    return schedules[0]
 
 
 async def _do(visit: PageRequest, verb: str, name: str, count: int | None, pace: int | None, note: str) -> int:
@@ -89,7 +88,7 @@ async def _do(visit: PageRequest, verb: str, name: str, count: int | None, pace:
 
 
 def _integer(text: str, field: str, wrong: dict[str, str]) -> int | None:
-    """A whole number that was typed; None where none was."""
+    """Parse a whole number; None if the text is empty."""
     if not text:
         return None
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0

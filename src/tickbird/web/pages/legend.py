@@ -1,4 +1,4 @@
-"""What everything means: marks, states, why ticks are skipped, and the keys."""
+"""The help page: statuses, states, chart symbols, skip reasons and keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES: Final[dict[State, str]] = {
     "ended": "It has no future ticks.",
     "deleted": "It was deleted. Its history stays.",
 }
-# One sentence each; a reason of the domain that is not here fails the page, and a test before it.
+# All reasons of the domain must be here; a test checks it.
 SKIPS: Final[dict[SkipReason, str]] = {
     "misfire": "No worker could start it in time, and the schedule does not catch up (or only within start_within).",
     "coalesced": "Several ticks were late, and one run covers all of them.",
@@ -53,18 +53,17 @@ _SYMBOLS: Final[dict[Kind, str]] = {
 
 
 async def page(visit: PageRequest) -> Response:
-    """All of it."""
     return visit.render(
         "help.html",
-        statuses=[(each, STATUSES[each], _drawn(each)) for each in get_args(Status)],
-        states=[(each, STATES[each]) for each in get_args(State)],
-        marks=[(LABELS[kind], told, _drawn(kind)) for kind, told in _SYMBOLS.items()],
-        skips=[(each, SKIPS[each]) for each in get_args(SkipReason)],
+        statuses=[(status, STATUSES[status], _drawn(status)) for status in get_args(Status)],
+        states=[(state, STATES[state]) for state in get_args(State)],
+        marks=[(LABELS[kind], meaning, _drawn(kind)) for kind, meaning in _SYMBOLS.items()],
+        skips=[(reason, SKIPS[reason]) for reason in get_args(SkipReason)],
     )
 
 
 def _drawn(kind: Kind) -> Svg:
-    """A mark as pictures have it, beside the word that says it."""
+    """Draw a chart symbol."""
     return element("svg", shape(kind, 8, 8, 6), class_="pic pic-one", viewBox="0 0 16 16", aria_hidden="true")
 
 

@@ -1,4 +1,4 @@
-"""Log in with a token, and out again."""
+"""Login with a token, and logout."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ _MAX_FORM_LENGTH: Final = 10_000
 
 
 class Login:
-    """The page that opens a session, and what ends it."""
+    """The pages that open and close sessions."""
 
-    def __init__(self, gate: PageGuard, api: Any) -> None:
-        self._gate = gate
+    def __init__(self, guard: PageGuard, api: Any) -> None:
+        self._guard = guard
         self._authority: Authority = api.state.authority
         self._clients: Clients = api.state.clients
 
     async def show(self, request: Request) -> Response:
-        """Ask for a token."""
-        if self._gate.tokenless:
+        if self._guard.tokenless:
             return RedirectResponse(_root(request) + own_path(request.query_params.get("next", "")), 303)
         return self._page(request, own_path(request.query_params.get("next", "")))
 
     async def enter(self, request: Request) -> Response:
-        """Open a session with a token, and go to where one wanted to."""
+        """Open a session, and redirect to the requested page."""
         try:
             return await self._enter(request)
         except (Problem, TickbirdError, TimeoutError) as error:
@@ -42,18 +41,18 @@ class Login:
 
     async def _enter(self, request: Request) -> Response:
         check_origin(request)
-        self._gate.check_lookup(request)
-        form = read_form(await self._gate.body(request, _MAX_FORM_LENGTH))
+        self._guard.check_lookup(request)
+        form = read_form(await self._guard.body(request, _MAX_FORM_LENGTH))
         to = own_path(form.text("next"))
-        if self._gate.tokenless:
+        if self._guard.tokenless:
             return RedirectResponse(_root(request) + to, 303)
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
             user_agent = request.headers.get("user-agent", "")
             opened, text = await open_session(self._clients("default").store, caller.token_id, user_agent=user_agent)
         except Problem:
-            said = "This token is not valid: it is unknown, expired or revoked."
-            return self._page(request, to, said, 401)
+            message = "This token is not valid: it is unknown, expired or revoked."
+            return self._page(request, to, message, 401)
         except TickbirdError:
             return self._page(request, to, "The store is unavailable. Try again.", 503)
         answer = RedirectResponse(_root(request) + to, 303)
@@ -73,25 +72,24 @@ class Login:
         return HTMLResponse(render("login.html", context), status)
 
     async def leave(self, visit: PageRequest) -> Response:
-        """End the session."""
         await self._authority.close(visit.caller)
-        self._gate.forget(visit.request)
-        return _away(visit)
+        self._guard.forget(visit.request)
+        return _to_login(visit)
 
     async def leave_everywhere(self, visit: PageRequest) -> Response:
-        """Ask, then end all sessions of the token that this one was opened with."""
+        """Confirm, then close all sessions of the token."""
         token_id = visit.caller.token_id
         if visit.tokenless:
             raise Problem(409, "no-session", "This server needs no login.", hint="Close the window.")
         if visit.request.method == "POST":
             await visit.client.sessions.close_for_token(token_id, actor=visit.actor)
-            self._gate.forget_all(token_id)
-            return _away(visit)
+            self._guard.forget_all(token_id)
+            return _to_login(visit)
         found = await visit.client.store.tokens.find(token_id)
         return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
 
 
-def _away(visit: PageRequest) -> Response:
+def _to_login(visit: PageRequest) -> Response:
     answer = visit.done(f"{visit.root}/login")
     answer.delete_cookie(SESSION, path=visit.root or "/")
     return answer

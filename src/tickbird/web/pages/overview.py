@@ -1,4 +1,4 @@
-"""The first page: what happens now, what needs a person, what comes next."""
+"""The Now page: findings, key figures, timeline and recent activity."""
 
 from __future__ import annotations
 
@@ -22,47 +22,46 @@ from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.load import FACTOR, FRESH
 from tickbird.web.timeline_rows import timeline_row
 
-# Minutes to either side of now, as one may choose.
+# Minutes before and after now that the user can choose.
 RANGES: Final = {"2m": 2, "15m": 15, "1h": 60, "3h": 180, "12h": 720, "24h": 1_440}
-# Where nobody has chosen: so wide that most schedules tick some times within it, and no wider than this.
+# The default range shows about this number of ticks of most schedules, and has a maximum.
 _WIDEST, _TICKS = "3h", 12
 _RATE_TTL: Final = 30.0
 _ROWS: Final = 14
-# What ended lately: so many are looked at, and told once for each schedule and outcome.
+# Recent activity: entries that are read, and entries shown, one per schedule and outcome.
 _LOOKED_AT, _LATELY = 100, 12
 _COUNTED: Final = 10_000
-# What is due in the next hour takes a while to count of many schedules: nothing else waits for that.
+# Seconds. Counting the ticks of the next hour can be slow, and the page does not wait for it.
 _TIMEOUT: Final = 0.25
 _MEASURED: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What was read for the page, at an instant of the store's clock."""
+    """The data of the page."""
 
     now: datetime
     measures: NamespaceMetrics
     troubles: FindingsOverview
     timeline: Timeline
     timings: Sequence[RunTiming]
-    # The newest of each schedule and outcome, and how often that was.
+    # The newest entry per schedule and outcome, and the number of entries.
     lately: Sequence[tuple[Activity, int]]
     active: CappedCount
     paused: CappedCount
-    # In the next hour; None until it was counted.
+    # Ticks in the next hour; None until they are counted.
     due: int | None
-    # Its pictures and how late runs start, by the zone that they are drawn in and where their links lead.
+    # Timeline, lateness chart and p99, by zone and URL prefix.
     drawn: dict[tuple[str, str], tuple[Chart, Chart, str]] = field(default_factory=dict)
 
 
 async def now(visit: PageRequest) -> Response:
-    """The board."""
-    asked = visit.query.get("range", "")
-    if asked not in RANGES:
-        asked = await visit.readings.share((f"pace {visit.namespace}",), lambda: _fitting(visit), _RATE_TTL)
-    half = timedelta(minutes=RANGES[asked])
-    board = await visit.readings.share((visit.namespace, "now", asked), lambda: _read(visit, half))
-    # Drawn once for all who look at it with the same clock and from the same place.
+    requested = visit.query.get("range", "")
+    if requested not in RANGES:
+        requested = await visit.readings.share((f"pace {visit.namespace}",), lambda: _default_range(visit), _RATE_TTL)
+    half = timedelta(minutes=RANGES[requested])
+    board = await visit.readings.share((visit.namespace, "now", requested), lambda: _read(visit, half))
+    # Users with the same zone and URL prefix share the charts.
     whose = (visit.clock.zone(), visit.url("/"))
     if whose not in board.drawn:
         board.drawn[whose] = _draw(visit, board, half)
@@ -75,16 +74,16 @@ async def now(visit: PageRequest) -> Response:
         lateness=late,
         p99=p99,
         ranges=RANGES,
-        range=asked,
-        links=[(each, _link(visit, each)) for each in board.troubles.findings],
+        range=requested,
+        links=[(finding, _link(visit, finding)) for finding in board.troubles.findings],
     )
 
 
 def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Chart, str]:
     since, until = board.now - half, board.now + half
     rows = [
-        timeline_row(visit, each, board.timeline.marks.get(each.id, ()), board.now, until)
-        for each in board.timeline.schedules[:_ROWS]
+        timeline_row(visit, schedule, board.timeline.marks.get(schedule.id, ()), board.now, until)
+        for schedule in board.timeline.schedules[:_ROWS]
     ]
     drawn = timeline(
         rows,
@@ -95,12 +94,12 @@ def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Cha
         more=max(0, len(board.timeline.schedules) - _ROWS),
         title="Past runs and future ticks",
     )
-    late = measure((each.started_at - each.due_at).total_seconds() for each in board.timings)
+    late = measure((timing.started_at - timing.due_at).total_seconds() for timing in board.timings)
     return drawn, lateness(late), length(late.p99) if late.total else ""
 
 
-async def _fitting(visit: PageRequest) -> str:
-    """The range that suits the pace of the schedules: hours where they tick by the hour, minutes where by seconds."""
+async def _default_range(visit: PageRequest) -> str:
+    """Return the range that fits the intervals of the schedules."""
     at = await visit.client.system.now()
     coming = await visit.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
     gaps = []
@@ -111,7 +110,7 @@ async def _fitting(visit: PageRequest) -> str:
     if not gaps:
         return _WIDEST
     wanted = median(gaps) * _TICKS / 60
-    return next((each for each, minutes in RANGES.items() if minutes >= wanted or each == _WIDEST), _WIDEST)
+    return next((name for name, minutes in RANGES.items() if minutes >= wanted or name == _WIDEST), _WIDEST)
 
 
 async def _read(visit: PageRequest, half: timedelta) -> Board:
@@ -132,7 +131,7 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
         troubles=await visit.board.findings(maximum=8),
         timeline=await visit.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await visit.board.timings(at - _MEASURED),
-        lately=_telling(_grouped(read_activity)),
+        lately=_selected(_grouped(read_activity)),
         active=await visit.board.count(ScheduleFilter(states=["active"]), maximum=_COUNTED),
         paused=await visit.board.count(ScheduleFilter(states=["paused"]), maximum=_COUNTED),
         due=None if coming is None else _due(coming, at),
@@ -140,13 +139,13 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
 
 
 def _due(coming: WeekLoad, at: datetime) -> int:
-    """Ticks of the hour from now on; what is known of them may have been counted before this hour began."""
+    """Count the ticks of the next hour; `coming` may start in an earlier hour."""
     first = int((at - coming.hours[0].at).total_seconds()) // 60
     return sum(coming.minutes[first : first + 60])
 
 
 def _grouped(read_activity: Sequence[Activity]) -> list[tuple[Activity, int]]:
-    """Newest first: what ends every minute does not push out what failed once."""
+    """Group by schedule and outcome, newest first, so that frequent runs do not hide a single failure."""
     groups: dict[tuple[str | None, str], tuple[Activity, int]] = {}
     for each in reversed(read_activity):
         if each.kind == "planned":
@@ -158,16 +157,16 @@ def _grouped(read_activity: Sequence[Activity]) -> list[tuple[Activity, int]]:
     return list(groups.values())
 
 
-def _telling(groups: Sequence[tuple[Activity, int]]) -> list[tuple[Activity, int]]:
-    """Those that are shown, in their order: what failed is among them, however much went well since."""
-    failed = [each for each in groups if each[0].run is not None and each[0].run.status == "failed"]
-    others = [each for each in groups if each not in failed]
-    kept = [*failed, *others][:_LATELY]
-    return [each for each in groups if each in kept]
+def _selected(groups: Sequence[tuple[Activity, int]]) -> list[tuple[Activity, int]]:
+    """Return the groups to show, in order; failures are never left out first."""
+    failed = [group for group in groups if group[0].run is not None and group[0].run.status == "failed"]
+    others = [group for group in groups if group not in failed]
+    shown = [*failed, *others][:_LATELY]
+    return [group for group in groups if group in shown]
 
 
 def _link(visit: PageRequest, trouble: OverviewFinding) -> str:
-    """Where to look into it."""
+    """Return the URL of the page about a finding."""
     if trouble.kind == "worker":
         return visit.url("/workers")
     if trouble.kind in ("failing", "lost") and trouble.run_id is not None:

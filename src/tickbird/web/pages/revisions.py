@@ -1,4 +1,4 @@
-"""Revisions of a schedule: who made each, when, where from, and what it changed."""
+"""The revisions of a schedule, with actor, time, origin and changes."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime
 from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 25
-# Parts of what the audit keeps of a change that are whole seconds since the epoch.
+# Details of audit entries that are epoch seconds.
 _INSTANTS: Final = ("tick", "to", "until", "due_at", "move_to")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(HistoryEntry):
-    """A revision with what it did besides: instants and numbers by their names."""
+    """A revision with its details: instants and numbers by name."""
 
-    told: Sequence[tuple[str, datetime | int]] = ()
+    details: Sequence[tuple[str, datetime | int]] = ()
 
 
 def entries_of(records: Sequence[RevisionRecord], maximum: int) -> list[Entry]:
-    """Revisions, newest first, with what each changed; the one behind the last is only compared with."""
-    known = {each.revision: each.definition for each in records}
-    found = []
+    """Return the first `maximum` records with their changes; further records are only used for the diff."""
+    definitions = {record.revision: record.definition for record in records}
+    entries = []
     for record in records[:maximum]:
-        before = {} if record.revision == 1 else known.get(record.revision - 1)
+        before = {} if record.revision == 1 else definitions.get(record.revision - 1)
         changes = None if before is None else differences(before, record.definition)
         origin = revision_origin(record.action, record.actor, record.detail)
-        found.append(Entry(record, origin, changes, list(_detail(record))))
-    return found
+        entries.append(Entry(record, origin, changes, list(_detail(record))))
+    return entries
 
 
 def _detail(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
-    """What a pause, a skip or a decision for one tick was about; plain SQL may have written anything."""
+    """Yield the valid details of a revision; plain SQL may have written anything."""
     for name in _INSTANTS:
         number = record.detail.get(name)
         if isinstance(number, int) and not isinstance(number, bool) and FIRST_SECOND <= number <= LAST_SECOND:
@@ -51,7 +51,7 @@ def _detail(record: RevisionRecord) -> Iterator[tuple[str, datetime | int]]:
 
 
 async def find(visit: PageRequest, name: str) -> Schedule:
-    """A schedule by name, also a deleted one; else the page that says which names are like it."""
+    """Find a schedule, also a deleted one; the NotFoundError suggests similar names."""
 
     async def read() -> Schedule:
         return await visit.board.find(name) or await visit.client.schedules.get(name)
@@ -60,10 +60,9 @@ async def find(visit: PageRequest, name: str) -> Schedule:
 
 
 async def revisions(visit: PageRequest) -> Response:
-    """All revisions, a page at a time."""
     schedule = await find(visit, visit.schedule_name)
-    asked = visit.query.get("before", "")
-    before = int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= 9 else None
+    text = visit.query.get("before", "")
+    before = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
     records = await visit.board.revisions(schedule.id, before=before, limit=_PAGE + 1)
     older = visit.here(before=records[_PAGE - 1].revision) if len(records) > _PAGE else None
     newest = visit.here(before=None) if before else None

@@ -1,4 +1,4 @@
-"""One run: how it stands, its course, what it was given, what came of it; and cancelling or repeating it."""
+"""The page of a run, and the forms to cancel and retry it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run_log import LEVELS, last_page, sought, without_colours
 from tickbird.web.pages.runs import duration, lateness, why_url
 
-# So many of the runs that repeat others are looked through for those that repeat this one.
+# Retries of the same target that are searched for retries of this run.
 _MAX_RETRIES: Final = 50
 _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
     "drained": ("cancelled", "requeued by a drain"),
@@ -38,7 +38,7 @@ _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunPageData:
-    """All that a page tells of a run."""
+    """The data of the page of a run."""
 
     run: RunRecord
     schedule: Schedule | None
@@ -49,13 +49,12 @@ class RunPageData:
 
     @property
     def zone(self) -> str | None:
-        """The zone of its schedule."""
         definition = None if self.schedule is None else self.schedule.definition
         return None if definition is None else definition.trigger.tz
 
     @property
     def attempts_allowed(self) -> int | None:
-        """How often it may be tried; None where that was decided by another revision, or by none."""
+        """The maximum number of attempts; None if the run has another revision or no schedule."""
         schedule = self.schedule
         if schedule is None or schedule.definition is None or schedule.revision != self.run.revision:
             return None
@@ -63,7 +62,6 @@ class RunPageData:
 
 
 async def run(visit: PageRequest) -> Response:
-    """The page of a run."""
     run_id = run_number(visit)
     zone = visit.clock.zone() if visit.clock.choice != "schedule" else None
     key = (visit.namespace, "run", run_id, zone)
@@ -116,37 +114,37 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
 
 
 def _stream(visit: PageRequest, run_id: int, zone: str | None) -> str:
-    asked = {name: visit.query.get(name) for name in ("q", "level")}
-    return visit.url(f"/runs/{run_id}/lines", **asked, zone=zone)
+    query = {name: visit.query.get(name) for name in ("q", "level")}
+    return visit.url(f"/runs/{run_id}/lines", **query, zone=zone)
 
 
 def run_number(visit: PageRequest) -> int:
-    """The id in the address; what is no number is a run that does not exist."""
+    """Return the run id from the path; a NotFoundError if it is not a number."""
     run_id = visit.number("id")
     if run_id is None:
-        raise NotFoundError(f"There is no run {visit.param('id')[:60]!r}.", hint="Use the id of a run.")
+        raise NotFoundError(f"Run {visit.param('id')[:60]!r} does not exist.", hint="Use the id of a run.")
     return run_id
 
 
 def share_of(progress: Progress | None) -> float | None:
-    """How far a run is, from 0 to 1, where what it said can be understood so: 0.4, 40, or {"done": 4, "of": 10}."""
+    """Return the progress from 0 to 1 for values such as 0.4, 40 or {"done": 4, "of": 10}; otherwise None."""
     value = None if progress is None else progress.value
     if isinstance(value, Mapping):
         whole = value.get("of", value.get("total"))
         value = value.get("done") if whole is None else _quotient(value.get("done"), whole)
-    # What is no number is not within them either.
+    # NaN fails the comparison too.
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
         return None
     return float(value / 100 if value > 1 else value)
 
 
 def _quotient(done: Any, whole: Any) -> float | None:
-    numbers = [each for each in (done, whole) if isinstance(each, int | float) and not isinstance(each, bool)]
+    numbers = [value for value in (done, whole) if isinstance(value, int | float) and not isinstance(value, bool)]
     return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
 
 
 def _chart(visit: PageRequest, known: RunPageData) -> Chart:
-    """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
+    """Draw the failed attempts and the current or last one."""
     found = known.run
     lines = [
         AttemptLine(
@@ -177,7 +175,7 @@ def _chart(visit: PageRequest, known: RunPageData) -> Chart:
 
 
 async def cancel(visit: PageRequest) -> Response:
-    """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
+    """Ask for a reason, then cancel a queued run or request a running one to stop."""
     run_id = run_number(visit)
     found = await visit.client.runs.get(run_id)
     if visit.is_sent:
@@ -204,7 +202,7 @@ def _cancel_form(visit: PageRequest, found: RunRecord, reason: str = "", wrong: 
 
 
 async def retry(visit: PageRequest) -> Response:
-    """Ask, then repeat a run as it was."""
+    """Confirm, then retry a run unchanged."""
     found = await visit.client.runs.get(run_number(visit))
     if visit.is_sent:
         made = await visit.client.runs.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
@@ -213,7 +211,7 @@ async def retry(visit: PageRequest) -> Response:
 
 
 async def change(visit: PageRequest) -> Response:
-    """Show what the run was given as a form, and repeat it with what was made of that."""
+    """Show the payload as a form, then retry the run with the changed payload."""
     found = await visit.client.runs.get(run_number(visit))
     schema = await published_schema(visit.client, found.target)
     if visit.request.method != "POST":
@@ -225,7 +223,7 @@ async def change(visit: PageRequest) -> Response:
     if sent.wrong:
         return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent. Fix the errors below.")
     try:
-        # Who changes it and sends it once more asks for another run.
+        # Another payload creates another run.
         key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))
         made = await visit.client.runs.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
     except (InvalidError, ConflictError) as error:
@@ -259,11 +257,11 @@ def _retried(visit: PageRequest, found: RunRecord, made: RunRecord) -> Response:
 
 
 def command(visit: PageRequest, verb: str, about: object, *words: object) -> str:
-    """The command line that does the same; what it is about comes behind all options where it looks like one."""
+    """Build the equivalent command line. A name that starts with a dash comes after `--`."""
     where = ("-n", visit.namespace) if visit.namespace != "default" else ()
-    name, options = str(about), [*(str(each) for each in words), *where]
-    said = [*options, "--", name] if name.startswith("-") else [name, *options]
-    return shlex.join(["tickbird", *verb.split(), *said])
+    name, options = str(about), [*(str(word) for word in words), *where]
+    arguments = [*options, "--", name] if name.startswith("-") else [name, *options]
+    return shlex.join(["tickbird", *verb.split(), *arguments])
 
 
 ROUTES: Final = (

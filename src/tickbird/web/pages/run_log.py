@@ -1,4 +1,4 @@
-"""What a run logs: the newest lines on its page, more of them as they come, earlier ones by page, and all as a file."""
+"""The log of a run: newest lines, live stream, earlier pages and download."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.rendering import plain, render
 
 MAX_SHOWN: Final = 1_000
-# Whoever looks for what is rare reads so many lines of a page, and is told where to go on.
+# Lines searched per page. The page links to the next part.
 MAX_EXAMINED: Final = 20_000
 _CHUNK: Final = 2_000
 _MAX_LENGTH: Final = 10_000
-# How soon a run that logs is looked at again, and how rarely one that is quiet.
-_SOON, _SELDOM = 0.5, 2.0
+# Polling intervals in seconds, for active and quiet logs.
+_ACTIVE_POLL, _QUIET_POLL = 0.5, 2.0
 LEVELS: Final = ((0, "all levels"), (20, "info and above"), (30, "warnings and above"), (40, "errors"))
 _COLOURS: Final = re.compile("\x1b\\[[0-9;]*m")
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """Which lines: those that contain a text, in small or capital letters, and are of a level or above."""
+class LogFilter:
+    """A log filter: text (case-insensitive) and minimum level."""
 
     text: str = ""
     level: int = 0
@@ -43,14 +43,13 @@ class Sought:
     def __bool__(self) -> bool:
         return bool(self.text or self.level)
 
-    def finds(self, line: LogLine) -> bool:
-        """Is it one of them?"""
+    def matches(self, line: LogLine) -> bool:
         return line.level >= self.level and self.text.casefold() in line.text.casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """A line as a page shows it."""
+    """A log line for display."""
 
     place: str
     attempt: int
@@ -59,46 +58,45 @@ class ShownLine:
     clock: str
     moment: str
     text: str
-    # The first of its attempt on this page.
+    # True for the first line of an attempt on this page.
     begins: bool
 
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Lines in order, and the place in front of which there may be more."""
+    """Log lines in order, and the position before which there may be more."""
 
     lines: Sequence[ShownLine]
     earlier: str | None
-    # Behind which new ones come.
+    # The stream of new lines starts after this position.
     last: str
 
 
-def sought(visit: PageRequest) -> Sought:
-    """What the address asks for."""
+def sought(visit: PageRequest) -> LogFilter:
     level = visit.query.get("level", "")
-    return Sought(visit.query.get("q", "")[:500], int(level) if level in ("10", "20", "30", "40", "50") else 0)
+    return LogFilter(visit.query.get("q", "")[:500], int(level) if level in ("10", "20", "30", "40", "50") else 0)
 
 
 def parse_position(text: str | None) -> LogPosition | None:
-    """A place in a log from an address; None for what is none."""
+    """Parse a log position; None if it is invalid."""
     found = re.fullmatch(LOG_POSITION, text or "")
     return None if found is None else (min(int(found[1]), 2**31 - 1), min(int(found[2] or 0), 2**31 - 1))
 
 
 async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage:
-    """The newest lines that are sought, or those in front of a place."""
+    """Read the newest matching lines, or those before a position."""
     if visit.by_htmx:
-        # Only what stands above it is drawn again; new lines come as events.
+        # A live refresh does not replace the log. New lines come over the stream.
         return LogPage((), None, "0")
     wanted, before = sought(visit), parse_position(visit.query.get("before"))
-    board, found, looked, more = visit.board, list[LogLine](), 0, True
+    board, found, examined, more = visit.board, list[LogLine](), 0, True
     newest: LogLine | None = None
-    while more and len(found) <= MAX_SHOWN and looked < MAX_EXAMINED:
+    while more and len(found) <= MAX_SHOWN and examined < MAX_EXAMINED:
         size = _CHUNK if wanted else MAX_SHOWN + 1
         lines = await board.last_lines(run_id, before=before, limit=size)
         newest = newest or (lines[-1] if lines else None)
-        found[:0] = [line for line in lines if wanted.finds(line)]
-        looked, more = looked + len(lines), len(lines) == size
+        found[:0] = [line for line in lines if wanted.matches(line)]
+        examined, more = examined + len(lines), len(lines) == size
         before = position_of(lines[0]) if lines else before
     shown = found[-MAX_SHOWN:]
     earlier = format_position(shown[0]) if len(found) > len(shown) else None
@@ -108,7 +106,7 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
 
 
 def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -> list[ShownLine]:
-    """Lines as a page has them: colours of terminals left out, on the clock that the visitor chose."""
+    """Convert lines for display: without ANSI colours, in the zone for display."""
     tz = visit.clock.zone(own)
     return [
         ShownLine(
@@ -126,7 +124,7 @@ def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -
 
 
 def without_colours(text: str) -> str:
-    """A text without what colours it on a terminal."""
+    """Remove ANSI colour sequences."""
     return _COLOURS.sub("", text)
 
 
@@ -143,7 +141,7 @@ def _word(level: int) -> str:
 
 
 async def lines(visit: PageRequest) -> Response:
-    """New lines as they come, as server-sent events, until the run has come to its end."""
+    """Stream new lines as server-sent events until the run ends."""
     run = await visit.client.runs.get(visit.number("id") or 0)
     place = (
         parse_position(visit.request.headers.get("last-event-id")) or parse_position(visit.query.get("after")) or (0, 0)
@@ -155,29 +153,31 @@ async def lines(visit: PageRequest) -> Response:
 
 
 async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str | None) -> Events:
-    client, wanted, pause, said_at = visit.client, sought(visit), _SOON, None
+    client, wanted, pause, progress_at = visit.client, sought(visit), _ACTIVE_POLL, None
     while True:
 
         async def read(after: LogPosition = place) -> tuple[Progress | None, RunLogs]:
             return await client.runs.progress(run_id), await client.runs.read_logs(run_id, after=after, limit=MAX_SHOWN)
 
         try:
-            progress, found = await visit.readings.share((visit.namespace, "log", run_id, place), read, fresh=_SOON / 2)
+            progress, found = await visit.readings.share(
+                (visit.namespace, "log", run_id, place), read, fresh=_ACTIVE_POLL / 2
+            )
         except NotFoundError:
-            # It was pruned.
+            # The run was pruned.
             yield event({}, name="end")
             return
         except TickbirdError:
-            # The store is away for a while: whoever looks at the page is told by its other parts.
-            await asyncio.sleep(_SELDOM)
+            # The store is unavailable. Other parts of the page report it.
+            await asyncio.sleep(_QUIET_POLL)
             continue
-        if progress is not None and progress.at != said_at:
-            # Nothing happens in the store when a run says how far it is: its page hears of it here.
-            said_at, pause = progress.at, _SOON
+        if progress is not None and progress.at != progress_at:
+            # Progress causes no activity, so this stream notifies the page.
+            progress_at, pause = progress.at, _ACTIVE_POLL
             yield event({}, name="progress")
         if found.lines:
-            place, pause = position_of(found.lines[-1]), _SOON
-            shown = shown_lines(visit, [line for line in found.lines if wanted.finds(line)], own)
+            place, pause = position_of(found.lines[-1]), _ACTIVE_POLL
+            shown = shown_lines(visit, [line for line in found.lines if wanted.matches(line)], own)
             html = render("log_lines.html", {"lines": shown})
             yield event({"html": html}, name="lines", place=format_position(found.lines[-1]))
         elif found.status in FINAL:
@@ -185,11 +185,11 @@ async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str 
             return
         else:
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _SELDOM)
+            pause = min(2 * pause, _QUIET_POLL)
 
 
 async def download(visit: PageRequest) -> Response:
-    """The whole log as a text file."""
+    """Download the complete log as a text file."""
     run = await visit.client.runs.get(visit.number("id") or 0)
     headers = {"Content-Disposition": f'attachment; filename="run-{run.id}.log"'}
     return StreamingResponse(_text(visit, run.id), media_type="text/plain", headers=headers)

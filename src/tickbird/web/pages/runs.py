@@ -1,4 +1,4 @@
-"""Runs, newest first: found by status, schedule, task, origin and time, a page at a time."""
+"""The list of runs, newest first, with filters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tickbird.web.page_request import PageRequest, PageRoute
 _PAGE: Final = 50
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
-# What a form sends, in the order in which addresses have it.
+# Query parameters of the filter, in canonical order.
 _PARAMETERS: Final = (
     "status",
     "schedule",
@@ -36,10 +36,10 @@ _PARAMETERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A run as one line of a list."""
+    """A run as a row of a list."""
 
     run: RunRecord
-    # Seconds from when it was due until it began; of one that has not begun, until now.
+    # Seconds from due to start, or until now if the run has not started.
     late: float | None
     took: float | None
     note: str
@@ -47,14 +47,12 @@ class Row:
 
 
 async def runs(visit: PageRequest) -> Response:
-    """A page of runs."""
-    if (to := _tidied(visit)) is not None:
+    if (to := _canonical_url(visit)) is not None:
         return RedirectResponse(to, 303)
     wanted, wrong = _filter(visit)
     before, after = read_number(visit.query.get("before")), read_number(visit.query.get("after"))
 
     async def read() -> KeysetPage[RunRecord]:
-        # Who comes back to the newest sees them all, not only those behind the page that he comes from.
         return await visit.board.runs(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "runs", repr(wanted), before, after)
@@ -76,7 +74,7 @@ async def runs(visit: PageRequest) -> Response:
 
 
 def _pages(visit: PageRequest, found: KeysetPage[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
-    """Where older and newer ones are; and how far was looked where that is not where the rows end."""
+    """Return links to older and newer runs, and whether the search limit was reached."""
     rows, reached = found.rows, found.reached
     newer: int | None
     older: int | None
@@ -90,12 +88,12 @@ def _pages(visit: PageRequest, found: KeysetPage[RunRecord], before: int | None,
         "newer": None if newer is None else visit.here(after=newer, before=None),
         "older": None if older is None else visit.here(before=older, after=None),
         "newest": None if before is None and after is None else visit.here(before=None, after=None),
-        "looked": reached is not None and len(rows) < _PAGE,
+        "is_cut": reached is not None and len(rows) < _PAGE,
     }
 
 
-def _tidied(visit: PageRequest) -> str | None:
-    """The address that says the same as what a form sent: nothing empty, and no name twice."""
+def _canonical_url(visit: PageRequest) -> str | None:
+    """Return the canonical URL (no empty or repeated parameters), or None if it is canonical."""
     asked = visit.request.query_params.multi_items()
     names = [name for name, _ in asked]
     if len(set(names)) == len(names) and all(value for _, value in asked):
@@ -109,13 +107,13 @@ def _tidied(visit: PageRequest) -> str | None:
 
 
 def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
-    """What the address asks for, and what of it cannot be read."""
+    """Read the filter, and return errors by parameter."""
     asked, wrong = visit.query, dict[str, str]()
-    given = [each for each in asked.get("status", "").split(",") if each]
-    statuses = tuple(each for each in STATUSES if each in given)
-    if strange := [each for each in given if each not in STATUSES]:
-        wrong["status"] = f"{strange[0][:60]!r} is not a status. Use one of {', '.join(STATUSES)}."
-    origin = next((each for each in ORIGINS if each == asked.get("origin")), None)
+    given = [word for word in asked.get("status", "").split(",") if word]
+    statuses = tuple(status for status in STATUSES if status in given)
+    if unknown := [word for word in given if word not in STATUSES]:
+        wrong["status"] = f"{unknown[0][:60]!r} is not a status. Use one of {', '.join(STATUSES)}."
+    origin = next((known for known in ORIGINS if known == asked.get("origin")), None)
     if asked.get("origin") and origin is None:
         wrong["origin"] = f"{asked['origin'][:60]!r} is not an origin. Use one of {', '.join(ORIGINS)}."
     times: dict[str, datetime | None] = {}
@@ -141,7 +139,6 @@ def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
 
 
 def row_of(visit: PageRequest, run: RunRecord) -> Row:
-    """A run as a list shows it."""
     now, note = visit.clock.now, brief(run.error) or run.reason or ""
     if run.held:
         note = "held until you release or drop it"
@@ -149,9 +146,9 @@ def row_of(visit: PageRequest, run: RunRecord) -> Row:
 
 
 def lateness(run: RunRecord, now: datetime) -> float | None:
-    """Seconds from when a run was due until its first attempt began, or until now; None where that is not known."""
+    """Return the seconds from due to the first attempt, or until now; None if unknown."""
     if run.origin == "backfill":
-        # Its tick is long past; nobody waited for it.
+        # The tick of a backfill run is long past, so lateness has no meaning.
         return None
     if run.status in ("waiting", "queued") and run.attempt == 0:
         return max(0.0, (now - run.due_at).total_seconds()) or None
@@ -159,21 +156,21 @@ def lateness(run: RunRecord, now: datetime) -> float | None:
 
 
 def duration(run: RunRecord, now: datetime) -> float | None:
-    """Seconds that a run took from its first attempt on, or takes so far."""
+    """Return the seconds since the first attempt, until the end or now."""
     if run.began_at is None or (run.status in ACTIVE and run.status != "running"):
         return None
     return max(0.0, ((run.finished_at or now) - run.began_at).total_seconds())
 
 
 def why_url(visit: PageRequest, run: RunRecord) -> str | None:
-    """Where the decisions about the tick of a run are told."""
+    """Return the URL of the explanation of a run's tick, or None."""
     if run.schedule is None or run.scheduled_for is None:
         return None
     return visit.schedule(run.schedule, "/why", at=utc_text(run.scheduled_for))
 
 
 def read_number(text: str | None) -> int | None:
-    """A number from an address; None for what is no number that an id can have."""
+    """Parse an id; None if it is not a valid id."""
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 

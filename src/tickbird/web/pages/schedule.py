@@ -1,4 +1,4 @@
-"""The page of one schedule: what it is, how it stands, what it did, what comes, and what can be done."""
+"""The page of a schedule: state, charts, ticks, runs, definition, revisions and actions."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _RECENTLY: Final = timedelta(days=90)
 _RUNS: Final = 10
 _SKIPS: Final = 8
 _REVISIONS: Final = 8
-# What others depend on changes with deploys, not with ticks.
-_SELDOM: Final = 15.0
+# Seconds. Dependents change with deploys, not with ticks.
+_DEPENDENTS_TTL: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulePageData:
-    """What is read of a schedule for all who have its page open."""
+    """The data of the page, shared by all users who have it open."""
 
     schedule: Schedule
     workers: Sequence[Worker]
@@ -58,14 +58,13 @@ class SchedulePageData:
 
 
 async def schedule(visit: PageRequest) -> Response:
-    """The page."""
     name, client = visit.schedule_name, visit.client
     found = await revisions.find(visit, name)
     seen = await visit.readings.share(
         (visit.namespace, "schedule", name, found.revision), lambda: _read(client, found, visit.clock.now)
     )
     dependents = await visit.readings.share(
-        (visit.namespace, "dependents", name), lambda: visit.board.dependents(name), fresh=_SELDOM
+        (visit.namespace, "dependents", name), lambda: visit.board.dependents(name), fresh=_DEPENDENTS_TTL
     )
     return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
 
@@ -86,7 +85,7 @@ async def _read(client: StoreClient, found: Schedule, now: datetime) -> Schedule
         runs=await client.runs.list(schedule=name, limit=_RUNS),
         records=records,
         first=first,
-        held=sum(each.count for each in await if_supported(client.held.list(name), ())),
+        held=sum(held.count for held in await if_supported(client.held.list(name), ())),
         backfills=await if_supported(client.backfills.list(schedule=name, limit=3), ()),
     )
 
@@ -126,7 +125,7 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
         "made": _creation(seen.first),
         "last": seen.records[0] if seen.records else None,
         "until": to_datetime(found.pause.until) if found.pause and found.pause.until is not None else None,
-        # What somebody chose comes first.
+        # Values that differ from the default come first.
         "facts": sorted(facts_of(found, declared), key=lambda fact: fact.is_default),
         "overridden": dict(overridden(found, declared)),
         "trigger_text": _trigger_text(definition),
@@ -138,18 +137,18 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
 
 
 def _failures(marks: Sequence[Marked]) -> list[int]:
-    """The newest runs that failed one after the other, newest first."""
-    told = (mark for mark in reversed(marks) if isinstance(mark, RunPoint) and mark.status in ("succeeded", "failed"))
-    return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", told)]
+    """Return the ids of the latest consecutive failures, newest first."""
+    ended = (mark for mark in reversed(marks) if isinstance(mark, RunPoint) and mark.status in ("succeeded", "failed"))
+    return [mark.id for mark in takewhile(lambda mark: mark.status == "failed", ended)]
 
 
 def _creation(first: RevisionRecord | None) -> tuple[str, str] | None:
-    """Who made it, and by what."""
+    """Return actor and origin of the first revision, or None."""
     return None if first is None else (first.actor, revision_origin(first.action, first.actor, first.detail))
 
 
 def _trigger_text(definition: Definition | None) -> str:
-    """The trigger as it was written: the expression itself where it is a cron."""
+    """Return the cron expression; empty for other triggers."""
     if definition is None:
         return ""
     encoded = definition.trigger.to_json()
@@ -157,7 +156,7 @@ def _trigger_text(definition: Definition | None) -> str:
 
 
 def _offers(visit: PageRequest, found: Schedule) -> Sequence[tuple[str, str]]:
-    """What can be done to a schedule in its state, by whom it may be done."""
+    """Return the actions for this state and the caller's role."""
     state, readable = found.state, found.definition is not None
     runs = readable and state not in ("parked", "deleted") and not (found.definition and found.definition.shadow)
     if state == "deleted":

@@ -1,4 +1,4 @@
-"""A schedule made or changed by a form: typed, seen at once, reviewed, saved; nothing that was typed is lost."""
+"""The form to create and edit schedules, with live preview, review and conflict handling."""
 
 from __future__ import annotations
 
@@ -48,65 +48,63 @@ _ECHOED: Final = ("csrf", "step")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """The form of one schedule, stored or to be."""
+    """The form of one schedule."""
 
     visit: PageRequest
     draft: Draft
-    # None for a new one.
+    # None for a new schedule.
     schedule: Schedule | None = None
-    # The revision that whoever types has before them.
+    # The revision that the user saw.
     revision: int = 0
 
     @property
     def name(self) -> str:
-        """By which it is known, or is to be."""
         return self.schedule.name if self.schedule is not None else self.draft.texts.get("name", "").strip()
 
     @property
     def unset(self) -> list[str]:
-        """Fields that go back to what code declares."""
+        """Overridden fields to reset to code."""
         known = self.schedule.field_overrides if self.schedule is not None else {}
         return [name for name in self.visit.form.all("unset") if name in known]
 
     @property
     def changes(self) -> Sequence[FieldDiff]:
-        """Field by field."""
         return differences(
             {key: value for key, value in self.draft.base.items() if key != "closed"}, self.draft.encoded
         )
 
     @property
     def own_zone(self) -> str:
-        """On whose clock its times are told."""
+        """The zone of the draft; UTC if it is invalid."""
         return find_zone(self.draft.texts["tz"].strip()) or "UTC"
 
     @property
     def command(self) -> str:
-        """The command line that does the same; empty where there is none."""
+        """The equivalent command line; empty for a new schedule."""
         if self.schedule is None:
             return ""
         encoded = self.draft.encoded
-        said = []
+        arguments = []
         for name in self.draft.touched:
             if name in self.unset:
                 continue
             value = encoded[name]
             if name == "target":
                 kind, what = next(iter(value.items()))
-                said.append(f"{kind}={what if isinstance(what, str) else json.dumps(what)}")
+                arguments.append(f"{kind}={what if isinstance(what, str) else json.dumps(what)}")
             elif name in POLICIES and value is not None:
-                said.append(f"{name}={POLICIES[name].text(value)}")
+                arguments.append(f"{name}={POLICIES[name].text(value)}")
             elif value is not None:
-                said.append(f"{name}={json.dumps(value)}")
+                arguments.append(f"{name}={json.dumps(value)}")
         cleared = [name for name in self.draft.touched if encoded[name] is None]
         options = [part for name in (*self.unset, *cleared) for part in ("--unset", name)]
         where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]
         checked = ["--if-revision", str(self.revision)]
-        return shlex.join(["tickbird", "set", *options, *checked, *where, "--", self.schedule.name, *said])
+        return shlex.join(["tickbird", "set", *options, *checked, *where, "--", self.schedule.name, *arguments])
 
 
 async def new(visit: PageRequest) -> Response:
-    """A schedule that is not there yet; with `from`, like one that is."""
+    """Create a schedule; `from` copies an existing one."""
     if visit.request.method == "POST":
         return await _posted(Sheet(visit=visit, draft=await sent(visit, {})))
     base: Mapping[str, Any] = {}
@@ -121,7 +119,7 @@ async def new(visit: PageRequest) -> Response:
 
 
 async def edit(visit: PageRequest) -> Response:
-    """One that is there: only what is touched is changed."""
+    """Edit a schedule; only fields that the user changed are updated."""
     schedule = await visit.client.schedules.get(visit.schedule_name)
     # The form has no inputs for a target or trigger that this process does not know.
     check_readable(schedule)
@@ -137,7 +135,7 @@ async def edit(visit: PageRequest) -> Response:
 
 
 async def preview(visit: PageRequest) -> Response:
-    """What is typed so far, seen; nothing is stored."""
+    """Render the preview of the current input."""
     name, schedule = visit.form.text("of"), None
     if name:
         schedule = await visit.client.schedules.get(name)
@@ -170,7 +168,7 @@ async def _posted(sheet: Sheet) -> Response:
         return await _conflict(sheet)
     seen = await outlook(visit, draft, sheet.name, sheet.schedule)
     try:
-        # All of it together: what one field alone does not tell.
+        # Errors that depend on several fields.
         if seen.wrong:
             raise InvalidError(seen.wrong, field=_field_of(seen.wrong))
         if step == "save":
@@ -197,19 +195,19 @@ def _field_of(text: str) -> str:
 
 
 def _echo(form: Form) -> list[tuple[str, str]]:
-    """All that was sent, to be sent once more."""
+    """Return the fields of the form, so that the review page can send them again."""
     return [(name, value) for name in form.names() if name not in _ECHOED for value in form.all(name)]
 
 
 def _ticks(sheet: Sheet, seen: Outlook) -> TickChanges | None:
-    """What becomes of the ticks of the next days."""
+    """Compare the ticks of the next days; None without a preview."""
     if seen.preview is None:
         return None
     definition, visit, before = seen.preview.definition, sheet.visit, sheet.schedule
     if before is None:
         after = Schedule(0, visit.namespace, sheet.name, 1, "active", definition)
     else:
-        # Whatever was over, or could not be read, goes on with another definition.
+        # A new definition reactivates an ended or parked schedule.
         state = "active" if before.state in ("ended", "parked") and before.pause is None else before.state
         after = replace(before, definition=definition, state=state)
     return compare(before, after, to_seconds(visit.clock.now), TickBudget())
@@ -219,11 +217,11 @@ async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
     where = visit.schedule(sheet.name)
     if sheet.schedule is None:
-        once, said = IdempotentForm(visit, f"create {sheet.name}"), f"{sheet.name} is created."
+        once, message = IdempotentForm(visit, f"create {sheet.name}"), f"{sheet.name} is created."
         before = await once.begin()
         if before is not None and before.status is not None:
-            # Sent again: it was made by the first.
-            return visit.done(where, said)
+            # A repeated submission: the first one created it.
+            return visit.done(where, message)
         fields = draft.fields
         trigger, target = fields.pop("trigger"), fields.pop("target")
         payload = fields.pop("payload", {})
@@ -242,7 +240,7 @@ async def _save(sheet: Sheet) -> Response:
                 await once.refused()
             raise
         await once.done(sheet.name)
-        return visit.done(where, said)
+        return visit.done(where, message)
     unset = sheet.unset
     fields = {name: value for name, value in draft.touched.items() if name not in unset}
     after = await visit.client.schedules.update(
@@ -252,17 +250,17 @@ async def _save(sheet: Sheet) -> Response:
 
 
 async def _conflict(sheet: Sheet) -> Response:
-    """Somebody was quicker: what was typed, over what they saved, and what that was."""
+    """Show the form again with the user's changes on top of the newer revision, and the changes of others."""
     visit, schedule = sheet.visit, sheet.schedule
     assert schedule is not None
     current = await visit.client.schedules.get(schedule.name)
     entries = await visit.client.revisions.history(schedule.name, limit=_MAX_SHOWN)
-    meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
-    theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
+    meanwhile = [entry for entry in entries if entry.revision.revision > sheet.revision]
+    theirs = {change.path[0] for entry in meanwhile for change in entry.changes or ()}
     draft = await merged(visit, sheet.draft, current.definition_json)
     stored = {name: value for name, value in current.definition_json.items() if name in FIELDS}
     if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
-        # Sent twice, or two people of one mind: it is as it was asked for.
+        # The stored definition already has these values, for example after a repeated submission.
         where = visit.schedule(schedule.name)
         return visit.done(
             where, f"{schedule.name} already has these values since revision {meanwhile[-1].revision.revision}."
@@ -311,9 +309,9 @@ def _tomorrow(visit: PageRequest, tz: str) -> str:
 
 @cache
 def _zones() -> Sequence[str]:
-    """Those that people choose, without the aliases of old."""
-    aside = ("Etc/", "posix/", "right/", "SystemV/")
-    return [*sorted(name for name in available_timezones() if "/" in name and not name.startswith(aside)), "UTC"]
+    """Return the time zones, without aliases and special zones."""
+    excluded = ("Etc/", "posix/", "right/", "SystemV/")
+    return [*sorted(name for name in available_timezones() if "/" in name and not name.startswith(excluded)), "UTC"]
 
 
 ROUTES: Final = (

@@ -1,4 +1,4 @@
-"""All schedules: found as one types, a page at a time, each with its last outcomes and what stands in its way."""
+"""The list of schedules, with live search, recent outcomes and problems."""
 
 from __future__ import annotations
 
@@ -19,71 +19,67 @@ from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.schedule_charts import outcome_of
 
 PAGE: Final = 50
-# What a page holds of texts that plain SQL can make as long as it likes.
+# Shown tags per schedule; plain SQL can insert any number.
 _MAX_TAGS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A schedule as the list shows it."""
+    """A row of the list."""
 
     row: ScheduleSummary
     picture: Chart
     problems: Sequence[str]
     zone: str
-    # Why its next tick will not run, if so.
+    # The reason if the next tick will be skipped.
     skipped: str | None
 
     @property
     def name(self) -> str:
-        """By which it is known."""
         return self.row.schedule.name
 
     @property
     def what(self) -> str:
-        """Its trigger in words."""
+        """The description of its trigger."""
         return trigger_description(self.row.schedule)
 
     @property
     def tags(self) -> Sequence[str]:
-        """Those that are shown."""
         definition = self.row.schedule.definition
         return () if definition is None else definition.tags[:_MAX_TAGS]
 
     @property
     def is_shadow(self) -> bool:
-        """Does nothing of it run?"""
         definition = self.row.schedule.definition
         return definition is not None and definition.shadow
 
     @property
     def paused_until(self) -> Any:
-        """When its pause ends by itself."""
+        """The end of its pause, or None."""
         pause = self.row.schedule.pause
         return None if pause is None or pause.until is None else to_datetime(pause.until)
 
     @property
     def next_at(self) -> Any:
-        """When it ticks next, if it does."""
+        """Its next tick, or None."""
         return self.row.schedule.next_run_at if self.row.schedule.state == "active" else None
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulesPageData:
-    """What is read for a page."""
+    """The data of the page."""
 
     rows: Sequence[ScheduleSummary]
     marks: Mapping[int, Sequence[Marked]]
     workers: Sequence[Any]
     count: CappedCount
-    # Drawn once for all who look at it with the same clock: by the id of the schedule, and the zone.
+    # Charts by schedule id and zone, shared by all users.
     pictures: dict[tuple[int, str], Chart] = field(default_factory=dict)
 
 
 async def schedules(visit: PageRequest) -> Response:
-    """A page of those that are asked for."""
     if not is_spelled(visit):
-        # As a form sends it, with what was left empty; the address that one keeps has no more than it needs.
+        # The form also sends empty parameters. Redirect to the canonical URL.
         return RedirectResponse(visit.url("/schedules", **query_of(requested_filter(visit))), 303)
     wanted = requested_filter(visit)
     after, before = visit.query.get("after", ""), visit.query.get("before") or None
@@ -121,7 +117,7 @@ def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) ->
     whose = (schedule.id, visit.clock.zone(own))
     if whose not in found.pictures:
         marks = found.marks.get(schedule.id, ())
-        found.pictures[whose] = outcomes([outcome_of(each) for each in marks], whose[1], each_told=False)
+        found.pictures[whose] = outcomes([outcome_of(mark) for mark in marks], whose[1], each_told=False)
     return Line(
         row=row,
         picture=found.pictures[whose],

@@ -1,4 +1,4 @@
-"""Sessions of a token: who is logged in with it, from which browser; closed one by one or all at once."""
+"""The sessions of a token, and the forms to close them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGE: Final = 100
 
 
 async def sessions(visit: PageRequest) -> Response:
-    """Those of one token, those that have ended within a week as well if asked."""
+    """List the sessions of a token; `ended=1` includes those that ended within a week."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
     found = await visit.own_client.sessions.list_for_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
@@ -29,7 +29,6 @@ async def sessions(visit: PageRequest) -> Response:
 
 
 async def close_one(visit: PageRequest) -> Response:
-    """Ask, then end it."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     session = await visit.own_client.sessions.get(visit.param("session"), within=visit.namespaces)
     if session.token_id != token.id:
@@ -42,13 +41,13 @@ async def close_one(visit: PageRequest) -> Response:
 
 
 async def close_all(visit: PageRequest) -> Response:
-    """Ask, then end all; the token itself stays as it is."""
+    """Confirm, then close all sessions. The token stays valid."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     if visit.request.method == "POST":
         closed = await visit.own_client.sessions.close_for_token(token.id, actor=visit.actor)
         forget(visit, token.id)
-        said = f"{closed} session{'' if closed == 1 else 's'} of token {token.id} ({token.name}) closed."
-        return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), said)
+        message = f"{closed} session{'' if closed == 1 else 's'} of token {token.id} ({token.name}) closed."
+        return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), message)
     return visit.render("session_close.html", token=token, session=None)
 
 

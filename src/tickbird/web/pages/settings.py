@@ -1,4 +1,4 @@
-"""Who one is here, how pages look, and what stands behind them."""
+"""Settings: caller, display options and system information."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.timezone import keep
 
 _KINDS: Final = {"postgresql": "PostgreSQL", "postgres": "PostgreSQL", "sqlite": "SQLite", "redis": "Redis"}
-# The store does not move while one looks at it.
+# Seconds. Information about the store rarely changes.
 _FRESH: Final = 10.0
 
 
 async def settings(visit: PageRequest) -> Response:
-    """All of it on one page."""
     return await _page(visit)
 
 
@@ -50,11 +49,11 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
 
 
 async def choose_zone(visit: PageRequest) -> Response:
-    """On whose clock times are shown; a zone that there is not is refused, and nothing is kept."""
+    """Save the zone for display; an unknown zone saves nothing."""
     choice, mine = visit.form.text("zone"), visit.form.text("mine")
     if mine and find_zone(mine) is None:
         hint = "Write, for example, Europe/Rome or UTC."
-        return await _page(visit, typed=mine[:100], wrong=f"There is no time zone {mine[:60]!r}. {hint}")
+        return await _page(visit, typed=mine[:100], wrong=f"{mine[:60]!r} is not a time zone. {hint}")
     answer = visit.done(visit.url("/settings"), "The time zone is saved for this browser.")
     if choice in ("schedule", "mine", "utc"):
         keep(visit, answer, CHOICE, choice)

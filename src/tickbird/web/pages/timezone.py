@@ -1,4 +1,4 @@
-"""On whose clock times are shown: chosen once, kept by the browser."""
+"""The zone for display, stored in cookies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _A_YEAR: Final = 31_536_000
 
 
 async def choose(visit: PageRequest) -> Response:
-    """Keep the choice, and go back."""
+    """Save the choice, and redirect to the page."""
     answer = visit.done(visit.root + own_path(visit.form.text("back").removeprefix(visit.root)))
     chosen = visit.form.text("zone")
     if chosen in ("schedule", "mine", "utc"):
@@ -25,7 +25,7 @@ async def choose(visit: PageRequest) -> Response:
 
 
 def keep(visit: PageRequest, answer: Response, name: str, value: str) -> None:
-    """Have the browser keep a choice for a year; no script needs to read it."""
+    """Set a cookie for a year, not readable by scripts."""
     answer.set_cookie(
         name,
         value,

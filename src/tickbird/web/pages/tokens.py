@@ -1,4 +1,4 @@
-"""Tokens: made, listed and revoked by admins, each within the namespaces of their own token."""
+"""Tokens: admins create, list and revoke them, within the namespaces of their own token."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tickbird.web.guard import PageGuard
 from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 100
-# What each may do, in a line.
+# The permissions of each role.
 MAY: Final = {
     "viewer": "view everything",
     "operator": "also pause, resume, run, skip, backfill, retry and cancel",
     "editor": "also create, change and delete schedules",
     "admin": "also create and revoke tokens, close sessions and drain workers",
 }
-# What is offered as its end: days from now on, or one of two words.
+# Options for the expiry: days from now, `never` or `pick`.
 ENDS: Final = (("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("never", "never"), ("pick", "at…"))
 _FIELDS: Final = ("name", "role", "namespaces", "ends", "ends_at")
-# As a browser's list of names is typed: parted by commas, white space or lines.
-_BETWEEN: Final = re.compile(r"[\s,]+")
+# Names are separated by commas or white space.
+_SEPARATORS: Final = re.compile(r"[\s,]+")
 
 
 async def tokens(visit: PageRequest) -> Response:
-    """Those that open nothing but what one's own opens, by id."""
+    """List the tokens whose namespaces the caller can access, by id."""
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
     found = await visit.own_client.tokens.list(
         within=visit.namespaces, live=not ended, after=after[:60], limit=_PAGE + 1
@@ -46,12 +46,12 @@ async def tokens(visit: PageRequest) -> Response:
 
 
 async def create(visit: PageRequest) -> Response:
-    """Ask what it is to open, then show the text of the new one: on this answer alone."""
+    """Show the form, then the new token. Only this response contains it."""
     typed, once = _typed(visit), IdempotentForm(visit, "create_token")
     if not visit.is_sent:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:
-        # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
+        # A repeated submission, such as a reload. The token was only in the first response.
         made_before = await visit.own_client.store.tokens.find(before.body)
         return visit.render("token_again.html", status=409, token=made_before)
     try:
@@ -60,7 +60,7 @@ async def create(visit: PageRequest) -> Response:
             typed["name"],
             check_role(typed["role"]),
             actor=visit.actor,
-            namespaces=None if everything else [name for name in _BETWEEN.split(typed["namespaces"]) if name],
+            namespaces=None if everything else [name for name in _SEPARATORS.split(typed["namespaces"]) if name],
             all_namespaces=everything,
             expires_at=_end(visit, typed),
             within=visit.namespaces,
@@ -71,12 +71,12 @@ async def create(visit: PageRequest) -> Response:
         where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(field, field or "name")
         return _form(visit, typed, {where: str(error).removeprefix(f"{field}: ")}, 422)
     await once.done(made.id)
-    # The answer to a form is never remembered, and neither may a browser keep it.
+    # Responses to forms are not cached, neither here nor in the browser.
     return visit.render("token_made.html", token=made, text=text)
 
 
 def _typed(visit: PageRequest) -> dict[str, str]:
-    """What stands in the form: what was sent, or what is offered at first."""
+    """Return the input, or the initial values."""
     if visit.request.method == "POST":
         return {name: visit.form.text(name)[:10_000] for name in _FIELDS}
     own = visit.namespaces
@@ -107,7 +107,7 @@ def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
         return None
     if ends == "pick":
         if not typed["ends_at"]:
-            raise InvalidError("expires_at: is missing. Enter a date and a time.", field="expires_at")
+            raise InvalidError("expires_at: no date is set. Enter a date and a time.", field="expires_at")
         return visit.clock.read(typed["ends_at"], "expires_at")
     if ends not in dict(ENDS):
         raise InvalidError(f"expires_at: {ends[:60]!r} is not offered.", field="expires_at", hint="Choose one.")
@@ -115,8 +115,8 @@ def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
 
 
 def _command(visit: PageRequest, typed: dict[str, str], *, everything: bool) -> str:
-    """The same by the command line, as far as the form says it yet."""
-    named = ",".join(each for each in _BETWEEN.split(typed["namespaces"]) if each)
+    """Build the equivalent command line from the input so far."""
+    named = ",".join(each for each in _SEPARATORS.split(typed["namespaces"]) if each)
     role = typed["role"] if typed["role"] in ROLES else "viewer"
     name = typed["name"] or "NAME"
     parts = ["tickbird", "token", "create", *([] if name.startswith("-") else [name]), "--role", role]
@@ -128,7 +128,7 @@ def _command(visit: PageRequest, typed: dict[str, str], *, everything: bool) -> 
 
 
 async def revoke(visit: PageRequest) -> Response:
-    """Say what it ends, then end it."""
+    """Confirm, then revoke a token."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     own = token.id == visit.caller.token_id
     if visit.request.method == "POST":
@@ -145,10 +145,10 @@ def _ended(token: TokenRecord) -> str:
 
 
 def forget(visit: PageRequest, key: str) -> None:
-    """A token or a session has ended: this server refuses it at once, and shows nothing of it any more."""
+    """Drop a token or session from the caches, so that this server refuses it at once."""
     state: Any = visit.request.app.state
-    gate: PageGuard = state.gate
-    gate.forget_all(key)
+    guard: PageGuard = state.gate
+    guard.forget_all(key)
 
 
 ROUTES: Final = (

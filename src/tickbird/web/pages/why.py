@@ -1,4 +1,4 @@
-"""Why a tick ran, did not run or will not: the whole chain of decisions for one instant."""
+"""The explanation of one instant: every decision about its tick."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from tickbird.web.schedule_urls import schedule_path
 
 _RUN: Final = re.compile(r"\b[Rr]un (\d{1,18})\b")
 _REVISION: Final = re.compile(r"\b[Rr]evision (\d{1,9})\b|\b(r\d{1,9})\b")
-# People who may be named: those of so many revisions.
+# Revisions whose actors become links.
 _REVISIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ExplanationPanel:
-    """An explanation, and the people whom it may name."""
+    """An explanation, and the actors that it may mention."""
 
     explanation: Explanation
     people: frozenset[str]
 
 
 async def why(visit: PageRequest) -> Response:
-    """The chain of one instant; without one, of the last tick, or of the first to come."""
+    """Explain an instant; by default, the last or the next tick."""
     schedule = await find(visit, visit.schedule_name)
     own = schedule.definition.trigger.tz if schedule.definition else "UTC"
     zones = zone_choices(visit.clock, own, visit.query.get("tz"))
     asked, client = visit.query.get("at", "").strip(), visit.client
     try:
-        picked = read_instant(asked, zones[0], "at") if asked else Picked(_usual(schedule, visit.clock.now))
+        picked = read_instant(asked, zones[0], "at") if asked else Picked(_default_instant(schedule, visit.clock.now))
         shown_in = visit.clock.zone(own)
         told = await visit.readings.share(
             (visit.namespace, "why", schedule.name, picked.at, shown_in),
@@ -66,8 +66,8 @@ async def _read(client: StoreClient, schedule: Schedule, at: datetime, tz: str) 
     return ExplanationPanel(explanation, frozenset(people - {""}))
 
 
-def _usual(schedule: Schedule, now: datetime) -> datetime:
-    """The tick that people wonder about: the last since the schedule was made, else the next."""
+def _default_instant(schedule: Schedule, now: datetime) -> datetime:
+    """Return the last tick since the schedule was created, or the next one."""
     second = to_seconds(now)
     if schedule.definition is None:
         return to_datetime(second)
@@ -102,7 +102,7 @@ def _context(
     texts = [found.sentence, *(step.text for step in found.steps)]
     addresses = dict(_addresses(visit, schedule, texts, told.people))
     where = () if visit.namespace == "default" else ("--namespace", visit.namespace)
-    # A name that begins with a dash is no option.
+    # `--` protects a name that starts with a dash.
     words = [
         "why",
         *where,
@@ -130,7 +130,7 @@ def _context(
 def _addresses(
     visit: PageRequest, schedule: Schedule, texts: list[str], people: frozenset[str]
 ) -> Iterator[tuple[str, str]]:
-    """Where the words of an explanation lead."""
+    """Yield the phrases of an explanation and their URLs."""
     for text in texts:
         for match in _RUN.finditer(text):
             yield match[0], visit.url(f"/runs/{match[1]}")

@@ -1,4 +1,4 @@
-"""Who works: live workers with what they do, the queues they serve, and asking one to end."""
+"""Live workers, queues and concurrency keys, and the form to drain a worker."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from tickbird.domain.workers import Worker, no_such_worker
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 
-# Of so many running runs it is told who executes them.
+# Running runs that are read to count the busy slots per worker.
 _RUNNING: Final = 1_000
 
 
 async def workers(visit: PageRequest) -> Response:
-    """The fleet, and what stands in the queues."""
     found = await visit.readings.share((visit.namespace, "workers"), lambda: _read(visit))
     return visit.render("workers.html", **found)
 
@@ -37,22 +36,22 @@ async def _read(visit: PageRequest) -> dict[str, Any]:
 
 
 async def drain(visit: PageRequest) -> Response:
-    """Ask for a reason, then ask the worker to end."""
+    """Ask for a reason, then drain the worker."""
     worker_id = visit.param("worker")
     note = visit.form.text("note")
     if visit.is_sent:
         await visit.client.workers.drain(worker_id, actor=visit.actor, note=note)
         return visit.done(visit.url("/workers"), f"Worker {worker_id} will drain.")
     worker = await _find(visit, worker_id)
-    told = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
-    return visit.render("drain.html", worker=worker, note=note, command=told)
+    line = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
+    return visit.render("drain.html", worker=worker, note=note, command=line)
 
 
 async def _find(visit: PageRequest, worker_id: str) -> Worker:
-    found = next((each for each in await visit.client.workers.list() if each.id == worker_id), None)
-    if found is None:
+    worker = next((worker for worker in await visit.client.workers.list() if worker.id == worker_id), None)
+    if worker is None:
         raise no_such_worker(worker_id)
-    return found
+    return worker
 
 
 ROUTES: Final = (
