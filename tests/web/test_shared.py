@@ -102,7 +102,7 @@ async def opened(url: str, count: int) -> AsyncIterator[list[OpenPage]]:
 
 @pytest.mark.parametrize("view", DEEDS[:2], ids=lambda view: view.store, indirect=True)
 async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_updates, "_REST", 0.01)
+    monkeypatch.setattr(live_updates, "_MIN_PAUSE", 0.01)
     monkeypatch.setattr(overview, "_TIMEOUT", PATIENCE)
     asked: Counter[str] = Counter()
     found: dict[int, Counter[str]] = {}

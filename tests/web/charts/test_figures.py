@@ -37,7 +37,7 @@ def test_lateness_is_counted_in_exact_bins() -> None:
 def test_the_histogram_has_its_figures_in_words_and_lines_where_they_belong() -> None:
     picture = lateness(measure([0.002] * 60 + [0.5] * 39 + [4_000]))
     root = sound(picture)
-    assert picture.summary == "100 runs: half started within 2 ms, 99 of 100 within 0.5 s."
+    assert picture.summary == "100 runs: half started within 2 ms, 99% within 0.5 s."
     assert texts(root, "pic-figure-text") == ["p50 2 ms", "p99 0.5 s"]
     assert told(root) == ["1 ms–3 ms: 60 runs, 60 %", "0.3 s–1 s: 39 runs, 39 %", "≥1 h: 1 run, 1 %"]
     columns = [find(each, "is-late")[0] for each in marks(root)]
@@ -66,10 +66,10 @@ def test_durations_stand_by_time_and_length_with_failures_and_the_time_out_marke
     assert xs[3] - xs[0] == pytest.approx(3 * (xs[1] - xs[0]), abs=0.05)
     ys = [float(each.attrib["cy"]) for mark in marks(root) for each in find(mark, "is-succeeded")]
     assert ys[0] - ys[2] == pytest.approx(3 * (ys[0] - ys[1]), abs=0.05)
-    assert texts(root, "pic-limit-text") == ["time-out 1 min"]
+    assert texts(root, "pic-limit-text") == ["timeout 1 min"]
     assert find(marks(root)[2], "pic-cross")
     assert [row[1:] for row in picture.table.rows][2] == ("failed", "30 s")
-    assert picture.summary == "4 runs (3 succeeded, 1 failed): half took at most 20 s, 99 of 100 40 s; time-out 1 min."
+    assert picture.summary == "4 runs (3 succeeded, 1 failed): half took at most 20 s, 99% at most 40 s; timeout 1 min."
 
 
 def test_many_durations_are_binned_and_no_failure_vanishes() -> None:

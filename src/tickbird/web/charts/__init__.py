@@ -1,7 +1,7 @@
-"""Pictures of the dashboard: pure functions from plain values to SVG, each with the same facts as a table.
+"""Charts of the dashboard: pure functions from plain values to SVG, each with the same data as a table.
 
-A page shows `picture.svg` as it is, in a `<figure class="picture">`, and `picture.table` behind "show as table".
-Nothing in them needs a script or an inline style; colours come from `static/charts.css`.
+The template macro `figure` shows the SVG and, under "Show as table", the table. Charts need no script and no inline
+style; colours come from `static/charts.css`.
 """
 
 from tickbird.web.charts.bars import TickBar, tick_bars

@@ -1,4 +1,4 @@
-"""The time axis that pictures share: quiet lines at round local times, and the zone that they are told in."""
+"""The time axis of charts: grid lines at round local times, and the time zone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LABEL_SPACING = 76  # pixels from label to label
 
 
 def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
-    """Grid lines over the plot and labels below it; what would touch its neighbour is left out."""
+    """Draw grid lines and labels; labels that would touch their neighbour are omitted."""
     scale = Linear(start, end, frame.left, frame.right)
     lines, labels = [], []
     free_from = -1.0
@@ -30,12 +30,12 @@ def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
 
 
 def zone_label(frame: Frame, at: float, tz: str) -> Svg:
-    """The zone's name as it is at an instant, in the margin right of the axis."""
+    """Draw the zone abbreviation at an instant, in the right margin."""
     return label(abbreviation(at, tz), frame.width, frame.bottom + 16, "pic-axis is-zone", "end")
 
 
 def now_line(frame: Frame, x: float, text: str) -> Svg:
-    """The present, with its time above; drawn over everything else."""
+    """Draw the line of the present with its label; draw it last."""
     half = room_for(text, bold=True) / 2
     middle = min(max(x, half), frame.width - half)
     return group(

@@ -1,4 +1,4 @@
-"""Ticks per span of time as columns: those that run below, those that are skipped, hatched, on top."""
+"""Ticks per interval as columns: runs below, skips hatched on top."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MIN_COUNT = 5.0  # the least width of a column
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TickBar:
-    """A span of time from `at` on: how many of its ticks run, and how many are skipped."""
+    """The numbers of runs and skips in the interval that starts at `at`."""
 
     at: datetime
     runs: int
@@ -31,7 +31,7 @@ class TickBar:
 def tick_bars(
     bars: Sequence[TickBar], tz: str, *, span: float = 3_600, width: float = 960, title: str = "Ticks per hour"
 ) -> Chart:
-    """One column per span of so many seconds; more columns than have room are joined with their neighbours."""
+    """Draw one column per interval of `span` seconds; neighbours are merged if there is not enough room."""
     width = usable_width(width)
     if not bars:
         sentence = "No ticks in this range. Choose a longer range, or active schedules."

@@ -1,4 +1,4 @@
-"""What every picture is: a drawing, the same facts as a table, and a sentence that says what is to be seen."""
+"""The parts of a chart: drawing, table and summary."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from tickbird.web.charts.labels import clean
 from tickbird.web.charts.svg import Svg, element, label, local_address, text_node
 
-# Widths that are drawn; others are brought into this range.
+# Widths in pixels; others are clamped.
 NARROWEST, WIDEST = 240, 2_000
-# From here on a picture is drawn for a desk: a phone scrolls it.
+# Charts of at least this width are for desktops; phones scroll them.
 WIDE = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The facts of a picture in rows of text; `hrefs` has an address, or None, for each row."""
+    """The data of a chart; `hrefs` has a URL or None per row."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -25,7 +25,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A drawing that a page shows as it is, and what is told beside it."""
+    """A chart with its table, title and summary."""
 
     svg: Svg
     table: Table
@@ -34,7 +34,7 @@ class Chart:
 
 
 class TableRows:
-    """Rows of a table as they are gathered, all their text made safe to show."""
+    """Collects table rows; all texts are cleaned."""
 
     def __init__(self, *heads: str) -> None:
         self.heads = heads
@@ -42,18 +42,16 @@ class TableRows:
         self.hrefs: list[str | None] = []
 
     def add(self, *cells: str, href: str | None = None) -> None:
-        """One more row, and where it leads."""
         self.rows.append(tuple(clean(each) for each in cells))
         self.hrefs.append(local_address(href))
 
     def table(self) -> Table:
-        """All of them."""
         return Table(self.heads, tuple(self.rows), tuple(self.hrefs))
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The room of a drawing, and that of its plot within it."""
+    """The size of a drawing and the bounds of its plot."""
 
     width: float
     height: float
@@ -64,21 +62,20 @@ class Frame:
 
     @property
     def plot_width(self) -> float:
-        """How wide the plot is."""
         return self.right - self.left
 
 
 def usable_width(width: float) -> float:
-    """A width that can be drawn in."""
+    """Clamp a width to the range that can be drawn."""
     return float(min(max(width, NARROWEST), WIDEST))
 
 
 def drawing(
     kind: str, frame: tuple[float, float], title: str, summary: str, parts: Sequence[Svg], *, has_marks: bool
 ) -> Svg:
-    """The whole drawing. With marks in it that can be visited it is a group, else one image.
+    """Assemble the SVG. With symbols that can get the focus it has the role group, otherwise img.
 
-    Where it has no summary, its title says everything: it is a small one of many.
+    A small chart in a list has no summary, only a title.
     """
     width, height = frame
     title, summary = clean(title), clean(summary, 1_000)
@@ -98,7 +95,7 @@ def drawing(
 
 
 def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: float, height: float = 72) -> Chart:
-    """The picture of nothing yet: it says what will stand here, and what to do for it."""
+    """Draw an empty chart with a sentence about its future content."""
     width = usable_width(width)
     lines = _wrapped(sentence, int(width / 7))
     height = max(height, 40 + 18 * len(lines))

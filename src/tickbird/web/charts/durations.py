@@ -1,4 +1,4 @@
-"""How long runs take, over time: a shape for each, with what is usual, what is rare, and the time-out."""
+"""The durations of runs over time, with p50, p99 and the timeout."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, re
 from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
-_HEADS = ("started", "what", "took")
+_HEADS = ("started", "status", "duration")
 _POINT_SPACING = 7.0  # pixels that points need each
 _WIDE_RANGE = 50.0  # longest to shortest, from which the scale goes by powers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DurationPoint:
-    """One run that ended: when it started, how long it took, and how it ended."""
+    """A finished run: start, duration and outcome."""
 
     at: datetime
     seconds: float
@@ -39,7 +39,7 @@ class _Bin:
 
 
 def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None = None, width: float = 460) -> Chart:
-    """Points over time. More than there is room for are binned: the middle one, and a line from shortest to longest."""
+    """Draw durations over time. Too many points are binned: the median, and a line from minimum to maximum."""
     title, width = "Duration", usable_width(width)
     if not points:
         sentence = "No finished runs yet. This chart will show the duration of each run."
@@ -54,7 +54,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     frame = Frame(width, 196, 74, width - 44, 30, 160)
     y, levels = _vertical(values, highest, frame)
     start, end = epoch(ordered[0].at), epoch(ordered[-1].at)
-    # One instant alone stands in the middle of a minute.
+    # A single instant is centred in one minute.
     start, end = (start, end) if end > start else (start - 30, start + 30)
     x = Linear(start, end, frame.left + 6, frame.right - 6)
     table = TableRows(*_HEADS)
@@ -66,19 +66,19 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     parts += _named_lines(frame, y, p50, p99)
     if timeout is not None and is_near:
         parts.append(line(frame.left, y(timeout), frame.right, y(timeout), "pic-limit"))
-        parts.append(label(f"time-out {length(timeout)}", frame.left + 4, y(timeout) - 4, "pic-limit-text"))
+        parts.append(label(f"timeout {length(timeout)}", frame.left + 4, y(timeout) - 4, "pic-limit-text"))
     parts += [_drawn(each, x, y, tz, table) for each in _bins(ordered, frame.plot_width, start, end)]
     tally: dict[str, int] = {LABELS[kind]: sum(1 for each in ordered if each.kind == kind) for kind in LABELS}
     summary = (
-        f"{count(len(ordered), 'run')} ({listing(tally)}): half took at most {length(p50)}, 99 of 100 {length(p99)}"
+        f"{count(len(ordered), 'run')} ({listing(tally)}): half took at most {length(p50)}, 99% at most {length(p99)}"
     )
-    summary += f"; time-out {length(timeout)}." if timeout is not None and timeout > 0 else "."
+    summary += f"; timeout {length(timeout)}." if timeout is not None and timeout > 0 else "."
     svg = drawing("durations", (frame.width, frame.height), title, summary, parts, has_marks=True)
     return Chart(svg, table.table(), title, summary)
 
 
 def _vertical(values: Sequence[float], highest: float, frame: Frame) -> tuple[Linear | Log, tuple[float, ...]]:
-    """The scale of lengths and its labelled levels: from zero, or by powers where the range is wide."""
+    """Return the scale and its labels: linear from zero, or logarithmic for a wide range."""
     lowest = min((each for each in values if each > 0), default=highest)
     if highest / max(lowest, 1e-6) <= _WIDE_RANGE:
         steps = time_steps(highest, 3)
@@ -94,7 +94,7 @@ def _level(frame: Frame, y: float, text: str) -> Svg:
 
 
 def _named_lines(frame: Frame, y: Linear | Log, p50: float, p99: float) -> list[Svg]:
-    """Lines of p50 and p99, with their names in the right margin, kept apart."""
+    """Draw the lines of p50 and p99, with labels that do not overlap."""
     low, high = y(p50), y(p99)
     texts = [(high, "p99", high), (low, "p50", max(low, high + 13))]
     parts = []
@@ -108,7 +108,7 @@ def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: flo
     maximum = max(1, int(width / _POINT_SPACING))
     if len(ordered) <= maximum:
         return [_Bin((each,)) for each in ordered]
-    # A failure must not vanish among its neighbours, so it has its own bin with others of its kind.
+    # Failures have their own bins, so that they stay visible.
     found: dict[tuple[int, bool], list[DurationPoint]] = {}
     number_of = max(1, maximum // 2)
     step = (end - start) / number_of
@@ -126,11 +126,11 @@ def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) ->
     if len(each.points) == 1:
         table.add(at, what, took, href=point.href)
         return focusable(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
-    lengths = [max(0.0, one.seconds) for one in each.points]
+    lengths = [max(0.0, run.seconds) for run in each.points]
     shortest, longest = min(lengths), max(lengths)
-    tally = listing({LABELS[kind]: sum(1 for one in each.points if one.kind == kind) for kind in LABELS})
+    tally = listing({LABELS[kind]: sum(1 for run in each.points if run.kind == kind) for kind in LABELS})
     span = f"{moment(each.points[0].at, tz)} to {moment(each.points[-1].at, tz)}"
-    told = f"{length(shortest)} to {length(longest)}, middle {took}"
+    told = f"{length(shortest)} to {length(longest)}, median {took}"
     table.add(span, tally, told, href=point.href)
     reach = path(f"M{number(place)} {number(y(shortest))}V{number(y(longest))}", f"pic-reach is-{point.kind}")
     return focusable(f"{span}: {tally}, {told}", point.href, hit, reach, shape(point.kind, place, height, 3.5))

@@ -1,4 +1,4 @@
-"""Words and figures as they stand in pictures: short, clean of what breaks markup, and never longer than their room."""
+"""Texts and numbers in charts: short, and safe in markup."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import unicodedata
 
 from tickbird.domain.time.durations import duration_text
 
-# What a tooltip holds of a text; no name is longer, an error may be.
+# Maximum length of a text in a tooltip.
 FULL = 400
 
 _ISOLATE, _END_ISOLATE = "\u2068", "\u2069"
-# Controls, lone surrogates and non-characters, none of which XML allows, and what would turn the text after it around.
+# Control characters, surrogates and non-characters (invalid in XML), and direction overrides.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066\u2067]")
 _SPACES = re.compile("[\t\n\r\u2028\u2029 ]+")
 _RIGHT_TO_LEFT = frozenset(("R", "AL", "AN"))
 
 
 def clean(text: object, maximum: int = FULL) -> str:
-    """Text of others, safe in markup and beside other text: no controls, one line, its direction kept to itself.
+    """Make a text safe: no control characters, one line, isolated writing direction.
 
-    Clean text stays as it is, so that a sentence may be made of clean parts and be cleaned as a whole.
+    Cleaning is idempotent, so that a sentence of clean parts can be cleaned again.
     """
-    # Cut before the rest, so that the work is bounded too.
+    # Truncate first, so that the work is bounded.
     given = str(text)[: maximum * 4 + 16]
     return _isolated(cut(_UNSAFE.sub("\ufffd", _SPACES.sub(" ", given)).strip(), maximum))
 
 
 def _isolated(text: str) -> str:
-    """Every isolate closed, none closed that was not open, and the whole in one where it reads from the right."""
+    """Balance the direction isolates, and isolate right-to-left text."""
     kept, depth, is_bare = [], 0, False
     for each in text:
         if each == _END_ISOLATE and depth == 0:
@@ -43,7 +43,7 @@ def _isolated(text: str) -> str:
 
 
 def cut(text: str, maximum: int) -> str:
-    """Text of at most so many columns, with an ellipsis where something is left out."""
+    """Truncate a text to `maximum` columns, with an ellipsis."""
     columns = 0
     room = len(text)
     for place, each in enumerate(text):
@@ -62,12 +62,12 @@ def _columns(character: str) -> int:
 
 
 def room_for(text: str, *, bold: bool = False) -> float:
-    """About how wide a label is, in pixels: generous, since nobody knows the reader's font."""
+    """Estimate the width of a label in pixels, with a margin because the font is unknown."""
     return sum(map(_columns, text)) * (7.0 if bold else 6.4)
 
 
 def number(value: float) -> str:
-    """A coordinate: at most two decimals, never infinite, no zeros that say nothing."""
+    """Format a coordinate with at most two decimals; 0 for infinity and NaN."""
     if not math.isfinite(value):
         return "0"
     text = f"{value:.2f}".rstrip("0").rstrip(".")
@@ -75,12 +75,12 @@ def number(value: float) -> str:
 
 
 def count(value: int, one: str, many: str | None = None) -> str:
-    """A number of things: "1 run", "2,000 runs"."""
+    """Format a count: "1 run", "2,000 runs"."""
     return f"{value:,} {one if value == 1 else many or one + 's'}"
 
 
 def short_count(value: float) -> str:
-    """A number for a narrow place: 950, 1.2k, 34k, 5M."""
+    """Format a number for little room: 950, 1.2k, 34k, 5M."""
     for limit, divisor, unit in ((1e3, 1, ""), (1e6, 1e3, "k"), (1e9, 1e6, "M"), (math.inf, 1e9, "G")):
         if value < limit * 0.9995 or limit == math.inf:
             scaled = min(value / divisor, 1e6)
@@ -89,7 +89,7 @@ def short_count(value: float) -> str:
 
 
 def length(seconds: float) -> str:
-    """A length of time: "0.4 ms", "12 ms", "0.2 s", "41 s", "1 h 30 min"."""
+    """Format a duration: "0.4 ms", "12 ms", "0.2 s", "41 s", "1 h 30 min"."""
     if not math.isfinite(seconds):
         return "—"
     if seconds < 0:
@@ -106,10 +106,10 @@ def length(seconds: float) -> str:
 
 
 def offset(seconds: float) -> str:
-    """A distance from an instant: "+0.2 s"."""
+    """Format an offset from an instant: "+0.2 s"."""
     return length(seconds) if seconds < 0 else "+" + length(seconds)
 
 
 def listing(parts: dict[str, int]) -> str:
-    """What there is how often, most important first: "58 succeeded, 2 failed"."""
+    """Format counts, without zeros: "58 succeeded, 2 failed"."""
     return ", ".join(f"{value:,} {word}" for word, value in parts.items() if value)

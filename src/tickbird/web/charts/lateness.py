@@ -1,4 +1,4 @@
-"""How late runs start: a histogram by powers, from less than a millisecond to more than an hour."""
+"""The lateness of runs: a histogram with logarithmic bins from 1 ms to 1 h."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.web.charts.labels import count, length, number, room_for, short_co
 from tickbird.web.charts.scales import Linear, integer_steps, percentile
 from tickbird.web.charts.svg import Svg, focusable, group, label, line, rect
 
-# Where a bin ends and the next begins, in seconds; what lies on an edge is in the later one.
+# Edges of the bins in seconds; a value on an edge belongs to the later bin.
 EDGES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3_600.0)
 _ENDS = (
     "1 ms",
@@ -32,12 +32,12 @@ _ENDS = (
     "1 h",
 )
 NAMES = (f"<{_ENDS[0]}", *(f"{low}–{high}" for low, high in pairwise(_ENDS)), f"≥{_ENDS[-1]}")
-_HEADS = ("late by", "runs", "part")
+_HEADS = ("lateness", "runs", "share")
 
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """Counts per bin, of which `early` were before their time, and the two figures that people ask for."""
+    """Counts per bin, p50 and p99 in seconds, and the number of runs that started `early`."""
 
     counts: tuple[int, ...]
     p50: float
@@ -46,12 +46,11 @@ class Lateness:
 
     @property
     def total(self) -> int:
-        """All runs that were counted."""
         return sum(self.counts)
 
 
 def measure(seconds: Iterable[float]) -> Lateness:
-    """Counts of lateness in seconds; what is no number is left out, what is early stands with the most punctual."""
+    """Count values in seconds; NaN is ignored, and early runs are in the first bin."""
     values = [float(each) for each in seconds if not math.isnan(each)]
     counts = [0] * (len(EDGES) + 1)
     for each in values:
@@ -61,14 +60,13 @@ def measure(seconds: Iterable[float]) -> Lateness:
 
 
 def bin_of(seconds: float) -> int:
-    """The bin of a lateness."""
     return bisect_right(EDGES, seconds)
 
 
 def lateness(measured: Lateness, *, width: float = 460, href: str | None = None) -> Chart:
-    """Columns per bin, with lines where half of all and 99 of 100 runs have started."""
+    """Draw one column per bin, with lines at p50 and p99."""
     title, width = "Lateness", usable_width(width)
-    counts = _fitting(measured.counts)
+    counts = _padded(measured.counts)
     total = sum(counts)
     if not total:
         sentence = "No runs yet. This chart will show their lateness (start minus due)."
@@ -91,7 +89,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
     parts += _figures(frame, wide, measured)
     summary = (
         f"{count(total, 'run')}: half started within {length(max(0.0, measured.p50))}, "
-        f"99 of 100 within {length(max(0.0, measured.p99))}"
+        f"99% within {length(max(0.0, measured.p99))}"
     )
     summary += f"; {count(measured.early, 'was', 'were')} early, because clocks differ." if measured.early else "."
     svg = drawing("lateness", (frame.width, frame.height), title, summary, parts, has_marks=True)
@@ -99,7 +97,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
 
 
 def position(seconds: float) -> float:
-    """Where a lateness stands along the axis, in bins from its left end: by powers within each bin."""
+    """Return the position on the axis in bins, logarithmic within each bin."""
     place = bin_of(seconds)
     if place == 0:
         return min(max(seconds / EDGES[0], 0.0), 1.0)
@@ -108,8 +106,8 @@ def position(seconds: float) -> float:
     return place + min(1.0, math.log(min(seconds, high) / low) / math.log(high / low))
 
 
-def _fitting(counts: Sequence[int]) -> tuple[int, ...]:
-    """As many counts as there are bins, none negative."""
+def _padded(counts: Sequence[int]) -> tuple[int, ...]:
+    """Pad or truncate counts to the number of bins, and replace negative ones by 0."""
     padded = (*counts[: len(NAMES)], *([0] * (len(NAMES) - len(counts))))
     return tuple(max(0, each) for each in padded)
 
@@ -123,9 +121,9 @@ def _grid(frame: Frame, steps: Sequence[float], y: Linear) -> Svg:
 
 
 def _bounds(frame: Frame, wide: float) -> Svg:
-    """The edges of bins, as many as do not touch."""
+    """Draw the labels of the edges that fit."""
     every = max(1, math.ceil(46 / wide))
-    # Those that people think in come first, where not all have room.
+    # If not all fit, prefer round values.
     shown = [
         place
         for place, end in enumerate(_ENDS)

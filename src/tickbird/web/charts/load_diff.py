@@ -1,4 +1,4 @@
-"""The ticks of a time before and after a change, as columns: what stays, what comes on top, and what goes away."""
+"""Ticks per interval before and after a change: unchanged, added and removed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("from", "before", "after")
-# More columns than these are not drawn.
+# Maximum number of columns.
 MAX_COUNT = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedBar:
-    """A span of time from `at` on: how many ticks it has before the change, and how many after it."""
+    """The numbers of ticks before and after the change, in the interval that starts at `at`."""
 
     at: datetime
     before: int
@@ -29,7 +29,7 @@ class ChangedBar:
 
 
 def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width: float = 440) -> Chart:
-    """One column per span of so many seconds."""
+    """Draw one column per interval of `span` seconds."""
     title, width = "Load before and after", usable_width(width)
     if not bars:
         return lesson("changed", title, "No ticks in this range.", _HEADS, width, 80)
@@ -52,10 +52,10 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
 def _summary(bars: Sequence[ChangedBar], tz: str) -> str:
     before, after = sum(each.before for each in bars), sum(each.after for each in bars)
     fullest = max(bars, key=lambda each: each.after)
-    said = f"From {moment(bars[0].at, tz)}: {count(before, 'tick')} before, {after:,} after"
+    total = f"From {moment(bars[0].at, tz)}: {count(before, 'tick')} before, {after:,} after"
     if fullest.after <= 0:
-        return f"{said}."
-    return f"{said}; most at {moment(fullest.at, tz)}: {fullest.before:,} before, {fullest.after:,} after."
+        return f"{total}."
+    return f"{total}; most at {moment(fullest.at, tz)}: {fullest.before:,} before, {fullest.after:,} after."
 
 
 def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
@@ -79,11 +79,15 @@ def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, t
 
 
 def _key(frame: Frame) -> Svg:
-    """What each of the three is: told apart by shade and by its hatching, not by colour alone."""
+    """Draw the legend; shade and hatching differ, not only the colour."""
     y, left = frame.bottom + 28, frame.left
-    boxes = ((0, "pic-column is-waiting", "stays"), (64, "pic-column is-run", "comes"), (132, "pic-range", "goes"))
+    boxes = (
+        (0, "pic-column is-waiting", "unchanged"),
+        (92, "pic-column is-run", "added"),
+        (160, "pic-range", "removed"),
+    )
     parts = []
     for away, class_, text in boxes:
         parts += [rect(left + away, y, 12, 12, class_, 2), label(text, left + away + 17, y + 10, "pic-legend")]
-    parts.append(path(hatch(left + 132, y, 12, 12, 4), "pic-hatch"))
+    parts.append(path(hatch(left + 160, y, 12, 12, 4), "pic-hatch"))
     return group("pic-key", *parts)

@@ -1,4 +1,4 @@
-"""The load of coming days by the hour: a cell for each hour of the local clock, darker where more is due."""
+"""The load of the next days: one cell per local hour, darker with more ticks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADS = ("hour", "ticks", "busy slots", "note")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadCell:
-    """One hour: how many ticks are due in it, and of how many slots about how many will be busy."""
+    """One hour: due ticks, estimated busy slots, and available slots."""
 
     at: datetime
     ticks: int
@@ -33,7 +33,7 @@ class LoadCell:
 
 
 def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
-    """When the hours of so many local days begin: 24 for most days, 23 or 25 where the clock changes."""
+    """Return the starts of the hours of local days: 24 per day, 23 or 25 at DST changes."""
     place = zone(tz)
     wall_start = place.to_wall(int(epoch(first))) // DAY * DAY
     days = min(max(1, days), MAX_DAYS)
@@ -47,7 +47,7 @@ def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
 
 
 def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart:
-    """Days as rows, hours as columns. A repeated hour shares its column; one that the clock leaves out is hatched."""
+    """Draw days as rows and hours as columns. A repeated hour shares its column; a skipped hour is hatched."""
     title, width = "Load by hour", usable_width(width)
     days: dict[date, dict[int, list[LoadCell]]] = {}
     for cell in sorted(cells, key=lambda each: epoch(each.at)):
@@ -89,7 +89,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
 
 
 def shade(ticks: int, peak: int) -> int:
-    """From 0 for nothing to 4 for the peak, by powers, since hours differ by orders of magnitude."""
+    """Return 0 (no ticks) to 4 (peak), logarithmic because hours differ by orders of magnitude."""
     if ticks <= 0 or peak <= 0:
         return 0
     return min(SHADES - 1, max(1, math.ceil((SHADES - 1) * math.log1p(ticks) / math.log1p(peak) - 1e-9)))
@@ -104,7 +104,7 @@ def _hour(
     *,
     is_lost: bool,
 ) -> list[Svg]:
-    """One place of the grid: empty, left out by the clock, or a cell for each time that the hour comes."""
+    """Draw one position of the grid: empty, skipped by a DST change, or one or two cells."""
     x, y, wide, high = box
     if not cells:
         inner = (x + 1, y + 1, wide - 2, high - 2)
@@ -142,7 +142,7 @@ def _cell(
     told += [f"about {_busy(cell)}"] if cell.busy is not None else []
     drawn = [focusable(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
     if cell.ticks > 0 and wide >= 22:
-        # Over the mark, not in it: the mark's own words have it.
+        # Outside of the symbol, because the symbol's label already has the number.
         bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""
         drawn.append(label(short_count(cell.ticks), x + wide / 2, y + high / 2 + 4, f"pic-heat-text{bold}", "middle"))
     return joined(*drawn)
@@ -153,7 +153,7 @@ def _is_over(cell: LoadCell) -> bool:
 
 
 def _busy(cell: LoadCell) -> str:
-    """How many slots are busy, and of how many: "96 busy of 40 slots"."""
+    """Format busy slots: "96 busy of 40 slots"."""
     if cell.busy is None or not math.isfinite(cell.busy):
         return ""
     return f"{number(round(cell.busy, 1))} busy" + (
@@ -162,10 +162,10 @@ def _busy(cell: LoadCell) -> str:
 
 
 def _is_lost(day: date, hour: int, tz: str) -> bool:
-    """Whether no instant of the zone has this hour on its clock."""
-    asked = (day.toordinal() - date(1970, 1, 1).toordinal()) * DAY + hour * _HOUR
-    at = zone(tz).to_epoch(asked)
-    return zone(tz).to_wall(at) >= asked + _HOUR
+    """True if a DST change skips this hour."""
+    wall_start = (day.toordinal() - date(1970, 1, 1).toordinal()) * DAY + hour * _HOUR
+    at = zone(tz).to_epoch(wall_start)
+    return zone(tz).to_wall(at) >= wall_start + _HOUR
 
 
 def _hours(gutter: float, wide: float) -> Svg:
@@ -177,7 +177,7 @@ def _hours(gutter: float, wide: float) -> Svg:
 
 
 def _legend(peak: int, left: float, y: float, right: float) -> tuple[Svg, int]:
-    """Which numbers have which shade and what the marks mean, and how many lines of 18 that takes."""
+    """Draw the legend; return it and its number of lines (18 px each)."""
     entries = [(f"is-shade-{level}", text) for level, text in _shades(peak)]
     entries += [("pic-peak", "peak"), ("pic-over", "too few slots")]
     parts, x, lines = [], left, 1
@@ -195,7 +195,7 @@ def _legend(peak: int, left: float, y: float, right: float) -> tuple[Svg, int]:
 
 
 def _shades(peak: int) -> Iterator[tuple[int, str]]:
-    """Each shade that is used, with the numbers it stands for."""
+    """Yield the shades in use and their ranges."""
     yield 0, "0"
     low = 1
     for level in range(1, SHADES):

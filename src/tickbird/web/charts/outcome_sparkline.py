@@ -1,4 +1,4 @@
-"""The last outcomes of a schedule in a line of text: a bar each, as high as it took long."""
+"""The last outcomes of a schedule as a sparkline; the height of a bar is the duration."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WIDTH, HEIGHT = 180, 20
 _STEP = WIDTH // MAX_COUNT
 _BASE, _LOWEST, _HIGHEST = 17, 3, 14
 _SHORT = {"succeeded": "ok"}
-# Where it begins, whether it goes along or down, and how far.
+# Start, direction and length of a line.
 Stroke = tuple[int, int, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one run or tick ended, and how long it took where it ran."""
+    """The outcome of a run or tick, and its duration if it ran."""
 
     at: datetime
     kind: Kind
@@ -32,26 +32,26 @@ class Outcome:
     href: str | None = None
 
 
-def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> Chart:
-    """The last sixty, oldest first, each with words of its own and where it leads.
+def outcomes(latest: Sequence[Outcome], tz: str, *, has_marks: bool = True) -> Chart:
+    """Draw the last 60 outcomes, oldest first, each with a tooltip and a link.
 
-    A list has many of them: without `each_told` it is one small image, drawn with a path for each kind.
+    For lists, `has_marks=False` draws one small image with one path per kind.
     """
     title = "Last outcomes"
     latest = latest[-MAX_COUNT:]
-    table = TableRows("when", "what", "took")
+    table = TableRows("time", "status", "duration")
     lasting = [each.seconds for each in latest if each.seconds is not None and each.seconds > 0]
-    # Bars of about the same length look about the same: at least a factor of ten from the lowest to the highest.
+    # The scale covers at least a factor of ten, so that similar durations look similar.
     low, high = (min(lasting), max(lasting)) if lasting else (1.0, 1.0)
     scale = Log(min(low, high / 10), high, _LOWEST, _HIGHEST)
     strokes: dict[Kind, list[Stroke]] = {}
     tally: dict[Kind, int] = {}
     parts = [rect(0, _BASE, WIDTH, 0.5, "pic-floor")]
-    # The newest stands at the right end, however few there are.
+    # The newest is always at the right end.
     for place, each in enumerate(latest, MAX_COUNT - len(latest)):
         tally[each.kind] = tally.get(each.kind, 0) + 1
         bar = _bar(each.kind, place * _STEP, _LOWEST if each.seconds is None else round(scale(each.seconds)))
-        if not each_told:
+        if not has_marks:
             strokes.setdefault(each.kind, []).extend(bar)
             continue
         took = "" if each.seconds is None else length(max(0.0, each.seconds))
@@ -62,7 +62,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
         parts.append(focusable(told, each.href, hit, _drawn(each.kind, bar)))
     parts += [_drawn(kind, bars) for kind, bars in strokes.items()]
     summary = listing({_SHORT.get(kind, LABELS[kind]): tally.get(kind, 0) for kind in LABELS}) or "no runs yet"
-    if each_told:
+    if has_marks:
         svg = drawing("outcomes", (WIDTH, HEIGHT), title, clean(summary), parts, has_marks=bool(latest))
     else:
         summary = _with_last_failure(summary, latest, tz)
@@ -71,13 +71,13 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
 
 
 def _with_last_failure(summary: str, latest: Sequence[Outcome], tz: str) -> str:
-    """What one looks for in a list."""
+    """Append the time of the last failure."""
     failed = next((each for each in reversed(latest) if each.kind == "failed"), None)
     return summary if failed is None else f"{summary}; last failed {moment(failed.at, tz)}"
 
 
 def _bar(kind: Kind, x: int, height: int) -> Sequence[Stroke]:
-    """Rising from the floor where it went well; the whole height and a foot where it failed; a dash for a skip."""
+    """Return the lines of an outcome: a bar for a success, full height with a foot for a failure, a dash for a skip."""
     middle = x + 1
     match kind:
         case "failed":
@@ -94,7 +94,7 @@ def _bar(kind: Kind, x: int, height: int) -> Sequence[Stroke]:
 
 
 def _drawn(kind: Kind, bars: Sequence[Stroke]) -> Svg:
-    """Each from where the one before it ended, which takes the fewest letters."""
+    """Draw the lines with relative moves, which makes the path short."""
     steps, (x, y) = [], (0, 0)
     for left, top, way, far in bars:
         steps.append(f"m{left - x} {top - y}{way}{far}")

@@ -1,4 +1,4 @@
-"""One run from its due time to its end: claimed, started, alive, ended; a row for each attempt."""
+"""The timeline of a run from its due time to its end, with one row per attempt."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tickbird.web.charts.time_scale import epoch, moment
 MAX_ATTEMPTS = 12
 MAX_HEARTBEATS = 24
 _ROW, _TOP = 34.0, 48.0
-_HEADS = ("what", "when", "after due", "more")
+_HEADS = ("event", "time", "after due", "details")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptLine:
-    """One attempt: its worker, its instants as far as they have come, and how it ended."""
+    """An attempt: its worker, instants and outcome."""
 
     number: int
     status: Status
@@ -36,7 +36,7 @@ class AttemptLine:
 
 
 def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, tz: str, *, width: float = 960) -> Chart:
-    """Attempts below each other on one scale of time, with the waits between them."""
+    """Draw the attempts and the waits between them on one time scale."""
     title, width = "Timeline of the run", usable_width(width)
     if not attempts:
         sentence = "Not started yet. When a worker claims this run, this chart shows each step with its time."
@@ -90,7 +90,7 @@ def _attempt(
     tz: str,
     table: TableRows,
 ) -> Svg:
-    """The wait before it, its bar with a heart for each heartbeat, and how it ended."""
+    """Draw the wait before an attempt, its bar with heartbeats, and its outcome."""
     name = f"attempt {each.number}" if frame.left > 80 else f"#{each.number}"
     parts = [label(name, 0, y + 4, "pic-name")]
     known = _instants(each, present)
@@ -136,7 +136,7 @@ def _attempt(
 
 
 def _hearts(each: AttemptLine, y: float, x: Linear, low: float, high: float) -> list[Svg]:
-    """The latest heartbeats, none upon another or upon the ends of the bar."""
+    """Return the latest heartbeats that do not overlap each other or the ends of the bar."""
     parts: list[Svg] = []
     free = high
     for at in sorted(map(epoch, each.heartbeats), reverse=True):
@@ -152,7 +152,7 @@ def _heart(x: float, y: float) -> str:
 
 
 def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linear, frame: Frame) -> Svg:
-    """Due, claimed, started and ended of the whole run in words above, moved apart where they would touch."""
+    """Draw the labels due, claimed, started and ended, moved apart if they would touch."""
     first, last = attempts[0], attempts[-1]
     named = [("due", due)]
     named += [("claimed", epoch(first.claimed_at))] if first.claimed_at is not None else []
@@ -162,7 +162,7 @@ def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linea
     named.sort(key=lambda each: each[1])
     texts = [name if name == "due" else f"{name} {offset(at - due)}" for name, at in named]
     rooms = [room_for(each, bold=True) + 14 for each in texts]
-    # From the left each as near to its place as the one before lets it, then from the right back into the frame.
+    # Place labels from left to right without overlap, then push them back into the frame from the right.
     lefts: list[float] = []
     for (_, at), room in zip(named, rooms, strict=True):
         lefts.append(max(x(at) - (room - 14) / 2, lefts[-1] + rooms[len(lefts) - 1] if lefts else 0.0))

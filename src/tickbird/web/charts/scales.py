@@ -1,4 +1,4 @@
-"""From a value to a place: in proportion, or by powers. What lies outside comes to stand at the edge."""
+"""Scales from values to positions, linear or logarithmic. Values outside are clamped."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """[low, high] in proportion onto [start, end]; a range of no length has everything at its start."""
+    """Maps [low, high] linearly to [start, end]; an empty range maps to start."""
 
     low: float
     high: float
@@ -24,7 +24,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """[low, high] by powers onto [start, end]; zero and less stand with the lowest."""
+    """Maps [low, high] logarithmically to [start, end]; values up to zero map to start."""
 
     low: float
     high: float
@@ -39,7 +39,7 @@ class Log:
 
 
 def nice_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
-    """Round values from 0 to at least `highest`, at most so many above 0: (0, 50, 100, 150, 200)."""
+    """Return round values from 0 to at least `highest`, at most `maximum` above 0: (0, 50, 100, 150, 200)."""
     highest = min(max(highest, 1e-6), 1e15) if math.isfinite(highest) else 1.0
     power = 10.0 ** math.floor(math.log10(highest / maximum))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * maximum >= highest * 0.999_999)
@@ -47,12 +47,12 @@ def nice_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
 
 
 def integer_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
-    """The same for what is counted: no step below 1."""
+    """Like `nice_steps`, but no step below 1."""
     return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, maximum) if each == int(each))
 
 
 def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
-    """The same for lengths of time: 0, 30 s, 1 min, 1 min 30 s; days and parts of a second by tens."""
+    """Like `nice_steps`, for durations: 0, 30 s, 1 min, 1 min 30 s."""
     for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400):
         if 1.5 < highest <= step * maximum:
             return tuple(float(step * place) for place in range(math.ceil(highest / step - 1e-6) + 1))
@@ -64,13 +64,13 @@ def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
 
 
 def nice_powers(low: float, high: float) -> tuple[float, ...]:
-    """Lengths of time that people know, within a range: 10 ms, 1 s, 1 min, 1 h."""
+    """Return round durations within a range: 10 ms, 1 s, 1 min, 1 h."""
     known = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000, 8_640_000)
     return tuple(float(each) for each in known if low <= each <= high)
 
 
 def percentile(values: list[float], part: float) -> float:
-    """The value at which at least this part of all values is reached, one of their own; of none it is 0."""
+    """Return the smallest value that at least this share of values does not exceed; 0 without values."""
     if not values:
         return 0.0
     ordered = sorted(values)

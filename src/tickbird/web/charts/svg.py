@@ -1,4 +1,4 @@
-"""SVG as text: elements whose every attribute and word is escaped on the way in."""
+"""SVG elements as text; attributes and texts are escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Attribute = str | float | None
 
 
 class Svg(str):
-    """Finished markup; templates that escape everything else let it through."""
+    """Safe markup, which templates do not escape."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ class Svg(str):
 
 
 def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
-    """One element; `class_` is class, `text_anchor` is text-anchor, and what is None is left out."""
+    """Build an element; `class_` is class, `text_anchor` is text-anchor, and None omits an attribute."""
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -31,42 +31,37 @@ def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
 
 
 def text_node(text: object) -> Svg:
-    """Text between tags."""
     return Svg(escape(clean(text), quote=False))
 
 
 def joined(*parts: Svg) -> Svg:
-    """Several elements as one."""
     return Svg("".join(parts))
 
 
 def group(class_: str, *children: Svg) -> Svg:
-    """Elements that belong together."""
     return element("g", *children, class_=class_)
 
 
 def label(text: str, x: float, y: float, class_: str = "pic-label", anchor: str | None = None) -> Svg:
-    """A piece of text; `anchor` is middle or end, else it begins at x."""
+    """Draw a text; it starts at x unless `anchor` is middle or end."""
     return element("text", text_node(text), x=x, y=y, class_=class_, text_anchor=anchor)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Svg:
-    """A straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
 def rect(x: float, y: float, width: float, height: float, class_: str, radius: float | None = None) -> Svg:
-    """A box, never of negative size."""
+    """Draw a box; negative sizes become 0."""
     return element("rect", x=x, y=y, width=max(0.0, width), height=max(0.0, height), rx=radius, class_=class_)
 
 
 def path(d: str, class_: str) -> Svg:
-    """A drawn line or shape."""
     return element("path", d=Svg(d), class_=class_)
 
 
 def focusable(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True) -> Svg:
-    """Something to be looked at: a link, or where there is none a stop for the keyboard, with its words as tooltip."""
+    """Build a symbol with a tooltip: a link, or without a URL a keyboard stop."""
     told = clean(told, 1_000) or "—"
     title = element("title", Svg(escape(told, quote=False)))
     target = local_address(href)
@@ -78,14 +73,14 @@ def focusable(told: str, href: str | None, *children: Svg, class_: str = "pic-ma
 
 
 def local_address(href: str | None) -> str | None:
-    """An address within the dashboard; anything that leads elsewhere, or runs code, is none."""
+    """Return a URL within the dashboard; None for anything else, such as javascript:."""
     if not href or href[0] not in "/?#" or href[:2] in ("//", "/\\") or len(href) > 2_000:
         return None
     return href if href.isprintable() else None
 
 
 def _value(value: str | float) -> str:
-    # What we have made ourselves is never cut: half a path is none.
+    # Paths that this module built are never truncated.
     if isinstance(value, Svg):
         return value
     return escape(clean(value, 2_000)) if isinstance(value, str) else number(value)

@@ -1,4 +1,4 @@
-"""Marks of ticks and runs. Each kind has its own shape and word, because colour must not be the only sign."""
+"""Symbols of ticks and runs. Each kind has its own shape and word, because colour must not be the only sign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal[
     "succeeded", "failed", "cancelled", "running", "queued", "waiting", "skipped", "coming", "will_skip", "moved"
 ]
 
-# In the order in which they are told, from what needs a person to what does not.
+# In display order, starting with kinds that need attention.
 LABELS: dict[Kind, str] = {
     "succeeded": "succeeded",
     "failed": "failed",
@@ -28,7 +28,7 @@ LABELS: dict[Kind, str] = {
 
 
 def shape(kind: Kind, x: float, y: float, radius: float = 5) -> Svg:
-    """The shape of a status around a point."""
+    """Draw the symbol of a kind around a point."""
     r, name = radius, f"pic-shape is-{kind}"
     match kind:
         case "succeeded":
@@ -58,7 +58,7 @@ def shape(kind: Kind, x: float, y: float, radius: float = 5) -> Svg:
 
 
 def hatch(x: float, y: float, width: float, height: float, gap: float = 6) -> str:
-    """The path of slanted lines that fill a box, cut at its edges."""
+    """Return a path of slanted lines that fill a box."""
     lines = []
     steps = min(400, int((width + height) / gap))
     gap = max(gap, (width + height) / 400)
@@ -71,7 +71,7 @@ def hatch(x: float, y: float, width: float, height: float, gap: float = 6) -> st
 
 
 def legend(kinds: Collection[Kind], left: float, right: float, y: float) -> tuple[Svg, int]:
-    """What the shapes that are used mean, and how many lines of 18 it takes to say so."""
+    """Draw the legend of the used kinds; return it and its number of lines (18 px each)."""
     parts, x, lines = [], left, 1
     for kind in (each for each in LABELS if each in kinds):
         text = LABELS[kind]

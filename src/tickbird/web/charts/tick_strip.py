@@ -1,4 +1,4 @@
-"""The ticks of one schedule as equal steps: what was decided, the present, and what is to come."""
+"""The ticks of one schedule as equal steps: past decisions, the present and future ticks."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tickbird.web.charts.time_scale import abbreviation, day_text, epoch, moment
 
 _STEP, _MARGIN, _Y = 30.0, 44.0, 42.0
 _UPCOMING = ("coming", "will_skip", "moved")
-_HEADS = ("tick", "what", "more")
+_HEADS = ("tick", "status", "details")
 _DAILY = 20 * 3_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripTick:
-    """A tick, what became or will become of it, and where its reasons are told."""
+    """A tick with its decision and the URL of its explanation."""
 
     at: datetime
     kind: Kind
@@ -32,7 +32,7 @@ class StripTick:
 def tick_strip(
     ticks: Sequence[StripTick], now: datetime, tz: str, *, width: float = 960, more_past: int = 0, more_coming: int = 0
 ) -> Chart:
-    """Those nearest to the present, as many as there is room for; the numbers of others stand at the ends."""
+    """Draw the ticks nearest to the present that fit; the ends show the numbers of the others."""
     title, width = "Ticks", usable_width(width)
     if not ticks:
         sentence = "No ticks yet. Each decided tick gets a mark here: a run, or a skip with its reason."
@@ -41,7 +41,7 @@ def tick_strip(
     past = [each for each in ordered if each.kind not in _UPCOMING]
     coming = [each for each in ordered if each.kind in _UPCOMING]
     room = max(4, int((width - 2 * _MARGIN) / _STEP))
-    # Two thirds for the past, unless either side leaves room to the other.
+    # The past gets two thirds of the room, or more if there are few future ticks, and vice versa.
     kept_coming = min(len(coming), max(room // 3, room - len(past)))
     kept_past = min(len(past), room - kept_coming)
     more_past += len(past) - kept_past
@@ -81,7 +81,7 @@ def _tick(each: StripTick, x: float, step: float, tz: str, table: TableRows) -> 
 
 
 def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, tz: str) -> Svg:
-    """Times below, as many as do not touch; days where a new one begins, or alone where ticks are days apart."""
+    """Draw the times that fit, and the date of each new day; only dates if ticks are days apart."""
     instants = [epoch(each.at) for each in shown]
     gaps = [after - before for before, after in pairwise(instants)]
     is_daily = bool(gaps) and min(gaps) >= _DAILY

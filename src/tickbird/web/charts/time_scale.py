@@ -1,4 +1,4 @@
-"""Instants on a zone's clock: words for them, and the round times along an axis."""
+"""Instants in a zone: their formats, and round times for an axis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 @dataclass(frozen=True, slots=True)
 class TimeTick:
-    """A round time on an axis; `is_strong` where a day begins among hours, or a year among months."""
+    """A round time on an axis; `is_strong` at the start of a day (or year, between months)."""
 
     at: float
     text: str
@@ -31,49 +31,49 @@ class TimeTick:
 
 
 def epoch(at: datetime) -> float:
-    """Epoch seconds of an aware datetime, with their fraction."""
+    """Return the epoch seconds of an aware datetime, with fraction."""
     since = at - EPOCH
     return since.days * DAY + since.seconds + since.microseconds / 1_000_000
 
 
 def wall(at: float, tz: str) -> datetime:
-    """The wall-clock time at an epoch second; the last year's end is not passed."""
+    """Return the wall-clock time of an epoch second, clamped to the last year."""
     second = int(min(max(at, FIRST_SECOND), LAST_SECOND) // 1)
     return wall_datetime(min(max(zone(tz).to_wall(second), FIRST_SECOND), LAST_SECOND))
 
 
 def abbreviation(at: float, tz: str) -> str:
-    """What the zone is called at an instant: CET, or UTC+03 where it has figures for a name."""
+    """Return the zone abbreviation at an instant: CET, or UTC+03 for numeric names."""
     second = min(max(at, FIRST_SECOND + 2 * DAY), LAST_SECOND - 2 * DAY)
     name = datetime.fromtimestamp(int(second), UTC).astimezone(zone_info(zone(tz).name)).tzname() or tz
     return f"UTC{name}" if name[0] in "+-" else name
 
 
 def day_text(day: date) -> str:
-    """A day: "16 Nov"."""
+    """Format a day: "16 Nov"."""
     return f"{day.day} {_NAMES[day.month - 1]}"
 
 
 def weekday_text(day: date) -> str:
-    """A day with its place in the week: "Mon 16 Nov"."""
+    """Format a day with its weekday: "Mon 16 Nov"."""
     return f"{_WEEKDAYS[day.weekday()]} {day_text(day)}"
 
 
 def time_text(at: float, tz: str) -> str:
-    """The time of day: "03:00", with seconds where there are some."""
+    """Format the time of day: "03:00", with seconds if they are not 0."""
     local = wall(at, tz)
     return f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
 
 
 def moment(at: datetime, tz: str) -> str:
-    """An instant in full, for tooltips and tables: "Mon 16 Nov 2026 03:00 CET"."""
+    """Format an instant completely: "Mon 16 Nov 2026 03:00 CET"."""
     seconds = epoch(at)
     local = wall(seconds, tz)
     return f"{weekday_text(local)} {local.year:04d} {time_text(seconds, tz)} {abbreviation(seconds, tz)}"
 
 
 def time_ticks(start: float, end: float, tz: str, maximum: int) -> tuple[TimeTick, ...]:
-    """The round local times within [start, end], about `maximum` of them, each as the zone's clock shows it."""
+    """Return about `maximum` round local times within [start, end]."""
     maximum = max(1, maximum)
     span = min(max(end, start), LAST_SECOND) - max(start, FIRST_SECOND)
     if span <= 0:
@@ -89,7 +89,7 @@ def time_ticks(start: float, end: float, tz: str, maximum: int) -> tuple[TimeTic
 
 
 def _clock_ticks(start: float, end: float, tz: str, step: int) -> Iterator[TimeTick]:
-    """Multiples of a step on the wall clock, span by span: a repeated hour stands twice, a lost one nowhere."""
+    """Yield multiples of a step on the wall clock; a repeated hour appears twice, a skipped hour never."""
     place = zone(tz)
     first = int(min(max(-(-start // 1), FIRST_SECOND), LAST_SECOND))
     last = int(min(max(end // 1, FIRST_SECOND), LAST_SECOND))

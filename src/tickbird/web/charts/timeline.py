@@ -1,4 +1,4 @@
-"""Schedules over time: what ran, what was skipped and what is to come, around the present."""
+"""The timeline of schedules: runs, skips and future ticks around the present."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tickbird.web.charts.timeline_symbols import (
 
 MAX_ROWS = 30
 _ROW, _TOP, _AXIS = 30.0, 30.0, 30.0
-_HEADS = ("schedule", "due", "what", "started", "took", "more")
+_HEADS = ("schedule", "due", "status", "started", "duration", "details")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineRow:
-    """One schedule; `more` counts marks that the page left out of it."""
+    """The symbols of one schedule; `more` is the number of symbols that are not included."""
 
     name: str
     href: str | None = None
@@ -55,7 +55,7 @@ def timeline(
     more: int = 0,
     title: str = "Timeline",
 ) -> Chart:
-    """Rows of marks over [since, until]; `more` counts schedules beyond those given."""
+    """Draw rows over [since, until]; `more` is the number of schedules that are not included."""
     width = usable_width(width)
     if not rows:
         sentence = "No past runs and no future ticks in this range. Choose a longer range."
@@ -91,10 +91,10 @@ def timeline(
 
 
 def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableRows, tally: dict[Kind, int]) -> Svg:
-    """The marks of one schedule: each for itself where there is room, else binned."""
+    """Draw the symbols of one schedule, binned if there are too many."""
     every: tuple[Symbol, ...] = (*row.skips, *row.runs, *row.coming)
     marks = [each for each in every if begins(each) <= window.end and ends(each, window) >= window.start]
-    # Oldest first, so that the keyboard goes along the row.
+    # Oldest first, for keyboard navigation.
     marks.sort(key=begins)
     for each in marks:
         tally[kind_of(each)] = tally.get(kind_of(each), 0) + size_of(each)

@@ -1,4 +1,4 @@
-"""Rows with more ticks than can be told apart: equal spans of time, each with what happened in it."""
+"""Bins for rows with too many ticks: equal intervals with counts by kind."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _SYMBOL_SPACING = 11.0  # pixels that marks need each, on average, to be told ap
 _BIN = 16.0  # the least width of a bin
 _SPANS = (1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800)
 _RATES = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("week", 604_800))
-# Told by a shape above the bin, whatever else is in it.
+# A symbol above the bin shows these kinds.
 _NOTABLE: tuple[Kind, ...] = ("failed", "skipped", "will_skip", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A span of time and how many ticks of each kind it has."""
+    """An interval with the number of ticks per kind."""
 
     start: float
     end: float
@@ -30,17 +30,16 @@ class Bin:
 
     @property
     def total(self) -> int:
-        """All its ticks."""
         return sum(self.kinds.values())
 
 
 def is_crowded(marks: Sequence[Symbol], width: float) -> bool:
-    """Whether marks are too many to stand each for itself."""
+    """True if there are too many symbols to draw each."""
     return len(marks) * _SYMBOL_SPACING > width
 
 
 def bins(marks: Sequence[Symbol], window: Window, width: float) -> list[Bin]:
-    """The spans that have ticks, in order; a range of skips counts where it begins."""
+    """Return the bins with ticks, in order; a range of skips counts at its start."""
     maximum = max(1, int(width / _BIN))
     span = next((each for each in _SPANS if (window.end - window.start) / each <= maximum), None)
     step = float(span) if span is not None else (window.end - window.start) / maximum
@@ -56,14 +55,14 @@ def bins(marks: Sequence[Symbol], window: Window, width: float) -> list[Bin]:
 
 
 def rate(marks: Sequence[Symbol], window: Window) -> str:
-    """How often, in the unit that gives a number a person can picture: "60/h"."""
+    """Format a rate in a convenient unit: "60/h"."""
     ticks_a_second = sum(map(size_of, marks)) / max(1.0, window.end - window.start)
     unit, seconds = next((each for each in _RATES if ticks_a_second * each[1] >= 2), _RATES[-1])
     return f"{short_count(max(1, round(ticks_a_second * seconds)))}/{unit}"
 
 
 def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, window: Window, table: TableRows) -> Svg:
-    """A column as high as its number of ticks, parted by kind, with a shape above for what stands out."""
+    """Draw a column stacked by kind, with a symbol above for notable kinds."""
     right = window.x(each.end)
     left = min(window.x(each.start), right - 2)
     told = listing({LABELS[kind]: each.kinds.get(kind, 0) for kind in LABELS})

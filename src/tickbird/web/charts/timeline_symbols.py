@@ -1,4 +1,4 @@
-"""The marks of a timeline: runs, skips and ticks to come, each drawn where its time is."""
+"""The symbols of a timeline: runs, skips and future ticks at their positions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VISIBLE_DELAY = 7.0  # pixels of lateness from which it has a line of its own
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSymbol:
-    """A run: due, perhaps started, perhaps finished; `note` is what else a person wants to know, such as its error."""
+    """A run with its instants; `note` is an additional detail, such as its error."""
 
     due_at: datetime
     status: Status
@@ -32,7 +32,7 @@ class RunSymbol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipSymbol:
-    """A tick that did not run, or a range of them, and why."""
+    """A skipped tick or range of ticks, with the reason."""
 
     first_at: datetime
     reason: str
@@ -43,7 +43,7 @@ class SkipSymbol:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpcomingSymbol:
-    """A tick to come; `skipped` says why it will not run, `moved_from` where it stood before."""
+    """A future tick; `skipped` is the reason if it will not run, `moved_from` its original instant."""
 
     due_at: datetime
     skipped: str | None = None
@@ -56,7 +56,7 @@ Symbol = RunSymbol | SkipSymbol | UpcomingSymbol
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time that is shown, the present, and where each instant stands."""
+    """The visible interval, the present, and the time scale."""
 
     start: float
     end: float
@@ -66,12 +66,12 @@ class Window:
 
 
 def begins(each: Symbol) -> float:
-    """When a mark begins, as an epoch second."""
+    """Return the start of a symbol in epoch seconds."""
     return epoch(each.first_at if isinstance(each, SkipSymbol) else each.due_at)
 
 
 def ends(each: Symbol, window: Window) -> float:
-    """When it ends; what goes on ends with the present."""
+    """Return the end of a symbol; an active run ends now."""
     match each:
         case RunSymbol(status="running", finished_at=None):
             return max(begins(each), window.now)
@@ -83,7 +83,6 @@ def ends(each: Symbol, window: Window) -> float:
 
 
 def kind_of(each: Symbol) -> Kind:
-    """What a mark tells."""
     if isinstance(each, RunSymbol):
         return each.status
     if isinstance(each, SkipSymbol):
@@ -92,12 +91,11 @@ def kind_of(each: Symbol) -> Kind:
 
 
 def size_of(each: Symbol) -> int:
-    """How many ticks it stands for."""
     return max(1, each.count) if isinstance(each, SkipSymbol) else 1
 
 
 def draw(each: Symbol, name: str, y: float, window: Window, table: TableRows) -> Svg:
-    """One mark with its tooltip, and its row of the table."""
+    """Draw a symbol with its tooltip, and add its table row."""
     told = _facts(each, window)
     table.add(name, *told, href=each.href)
     due, what, started, took, note = told
@@ -107,12 +105,12 @@ def draw(each: Symbol, name: str, y: float, window: Window, table: TableRows) ->
     parts += [clean(note)] if note else []
     if not isinstance(each, SkipSymbol):
         return focusable(", ".join(parts), each.href, _tick(each, y, window))
-    # Its number stands over it, not in it: the mark's own words have it.
+    # Outside of the symbol, because the symbol's label already has the number.
     return joined(focusable(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
 
 
 def _facts(each: Symbol, window: Window) -> tuple[str, str, str, str, str]:
-    """When it was due, what became of it, when it started, how long it took, and what else is known."""
+    """Return due time, status, start, duration and details as texts."""
     tz, what = window.tz, LABELS[kind_of(each)]
     if isinstance(each, SkipSymbol):
         until = "" if each.last_at is None or each.last_at == each.first_at else f" to {moment(each.last_at, tz)}"
@@ -175,5 +173,5 @@ def _number(each: SkipSymbol, y: float, window: Window) -> Svg:
 
 
 def _hit(start: float, end: float, y: float) -> Svg:
-    """Room to point at, larger than what is seen."""
+    """Draw an invisible target that is larger than the symbol."""
     return rect(start - 9, y - 12, end - start + 18, 24, "pic-hit")

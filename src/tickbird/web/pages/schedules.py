@@ -117,7 +117,7 @@ def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) ->
     whose = (schedule.id, visit.clock.zone(own))
     if whose not in found.pictures:
         marks = found.marks.get(schedule.id, ())
-        found.pictures[whose] = outcomes([outcome_of(mark) for mark in marks], whose[1], each_told=False)
+        found.pictures[whose] = outcomes([outcome_of(mark) for mark in marks], whose[1], has_marks=False)
     return Line(
         row=row,
         picture=found.pictures[whose],
