@@ -23,7 +23,7 @@ async def test_a_token_opens_a_session(door: Desk, guarded: Served) -> None:
     await expect(page).to_have_title("Log in · Tickbird")
     await page.get_by_label("Token").fill("tbk_aaaaaaaa_" + "x" * 43)
     await page.get_by_role("button", name="Log in").click()
-    await expect(page.get_by_role("alert")).to_contain_text("opens nothing")
+    await expect(page.get_by_role("alert")).to_contain_text("This token is not valid")
     await door.check("login")
     await page.get_by_label("Token").fill(await guarded.token("viewer"))
     await page.get_by_role("button", name="Log in").click()
@@ -100,7 +100,7 @@ async def test_every_page_refuses_lower_roles(guarded: Served, role: Role) -> No
                 for method in each.methods:
                     answer = await http.request(method, path, data={"csrf": csrf} if method == "POST" else None)
                     assert (answer.status_code, each.path) == (403, each.path)
-                    assert f"needs the role {each.role}" in answer.text
+                    assert f"requires the role {each.role}" in answer.text
 
 
 async def test_forms_of_others_change_nothing(guarded: Served, held: Held) -> None:
@@ -224,7 +224,7 @@ async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
             answer = await desk.page.reload()
             assert answer is not None
             assert answer.status == 503
-            await expect(desk.page.get_by_text(re.compile(r"Shown as it was .* ago"))).to_be_visible()
+            await expect(desk.page.get_by_text(re.compile(r"This page is .* old"))).to_be_visible()
             await expect(desk.page.get_by_role("link", name="nightly")).to_be_visible()
             # A page that nobody has seen has nothing to show, and says so.
             other = await context.new_page()

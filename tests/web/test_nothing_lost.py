@@ -63,7 +63,7 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     await door.open("/schedules/nightly")
     await page.get_by_role("link", name="Backfill…").click()
     await dialog.get_by_label("Concurrent runs").fill("many")
-    await dialog.get_by_role("button", name="Show what would run").click()
+    await dialog.get_by_role("button", name="Preview").click()
     await expect(dialog.locator("#concurrency-wrong")).to_be_visible()
     assert await page.evaluate("sessionStorage.getItem('tickbird-draft')") is None
     await door.open("/schedules/nightly")

@@ -66,7 +66,7 @@ class Drawn:
         row = TimelineRow(
             name=self.name, runs=runs, skips=skips, coming=[self._upcoming_symbol(each) for each in self.coming]
         )
-        return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Around now")
+        return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Timeline")
 
     def _window(self) -> tuple[datetime, datetime]:
         coming = sorted(each.due_at - self.now for each in self.coming)

@@ -50,7 +50,7 @@ FULL = Snapshot(
         event(1, "tick", "sync-orders", "run 1 of 12:00:01", 1),
         event(2, "start", "sync-orders", "run 1", 1),
         event(3, "failed", "sync-orders", "run 1: OSError: no route", 1),
-        event(4, "skip", "fresh", "12:00:04 overlap: run 1 has not ended"),
+        event(4, "skip", "fresh", "12:00:04 overlap: run 1 is still active"),
         event(5, "caught up", "ledger", "run 2 for 3 missed ticks", 2),
     ),
     notice="plan failed, retrying: the database is locked",
@@ -87,7 +87,7 @@ def test_shows_what_matters_in_words(size: tuple[int, int]) -> None:
         "none yet",
         "running 1.2 s, 1 waits",
         "OSError: no route",
-        "overlap: run 1 has not ended",
+        "overlap: run 1 is still active",
         "run 2 for 3 missed ticks",
     ):
         assert words in text, text
@@ -149,4 +149,4 @@ def test_what_comes_next_is_sorted_and_overdue_is_said() -> None:
 
 def test_an_event_is_one_line_of_text() -> None:
     line = view.line_of(FULL.events[3])
-    assert line.endswith("○ skip       fresh            12:00:04 overlap: run 1 has not ended")
+    assert line.endswith("○ skip       fresh            12:00:04 overlap: run 1 is still active")

@@ -106,7 +106,7 @@ def pictures(base: datetime) -> st.SearchStrategy[Chart]:
     return st.one_of(
         st.builds(timeline, few(rows), at, at, at, zones, width=widths, more=st.integers(0, 9)),
         st.builds(tick_strip, few(ticks), at, zones, width=widths),
-        st.builds(outcomes, few(outcome), zones, each_told=st.booleans()),
+        st.builds(outcomes, few(outcome), zones, has_marks=st.booleans()),
         st.builds(lateness, st.lists(lengths, max_size=9).map(measure), width=widths, href=hrefs),
         st.builds(durations, few(points), zones, timeout=st.none() | lengths, width=widths),
         st.builds(load_map, few(cells), zones, width=widths),

@@ -115,7 +115,7 @@ def test_outcomes_are_the_last_sixty_with_the_newest_at_the_right_end() -> None:
 def test_outcomes_in_a_list_are_one_light_image_with_a_path_for_each_kind() -> None:
     kinds: list[Kind] = ["succeeded", "failed", "skipped", "cancelled", "running", "queued"]
     given = [Outcome(at=NOW + timedelta(minutes=each), kind=kinds[each % 6], seconds=each) for each in range(70)]
-    light = outcomes(given, "UTC", each_told=False)
+    light = outcomes(given, "UTC", has_marks=False)
     root = sound(light, 2_000)
     assert root.get("role") == "img"
     assert (len(find(root, "pic-stick")), marks(root)) == (6, [])

@@ -82,7 +82,7 @@ def test_the_table_has_a_row_for_every_mark_with_the_same_facts() -> None:
             assert cell in tip
     assert picture.table.rows[0][2] == "skipped (7 ticks)"
     assert "moved from Mon 16 Nov 2026 15:45 CET" in picture.table.rows[3][5]
-    assert picture.summary == "1 schedule: 1 queued, 7 skipped, 1 coming, 1 will be skipped, 1 moved."
+    assert picture.summary == "1 schedule: 1 queued, 7 skipped, 1 upcoming, 1 will be skipped, 1 moved."
     assert find(root, "pic-hatch")
 
 

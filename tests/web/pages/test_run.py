@@ -149,4 +149,4 @@ async def test_who_may_only_look_is_offered_nothing(door: Desk, guarded: Served)
             assert answer is not None
             assert answer.status == 404
         told.append((await page.locator("main p").first.inner_text()).replace(str(each), "N"))
-    assert told[0] == told[1] == "There is no run N; `tickbird runs` shows the newest."
+    assert told[0] == told[1] == "There is no run N. `tickbird runs` lists the newest."

@@ -76,7 +76,7 @@ async def test_times_that_clocks_leave_out_or_repeat_are_explained(desk: Desk, s
     await expect(page.locator(".banner.warn")).to_contain_text("02:30 does not exist on 28 Mar 2027 in Europe/Rome")
     await expect(page.locator(".verdict-word")).to_have_text("will run")
     await desk.open("/schedules/nights/why?at=2027-10-31T02:30&tz=Europe/Rome")
-    await expect(page.locator(".banner.warn")).to_contain_text("02:30 comes twice on 31 Oct 2027 in Europe/Rome")
+    await expect(page.locator(".banner.warn")).to_contain_text("02:30 occurs twice on 31 Oct 2027 in Europe/Rome")
     await expect(page.locator(".verdict-word")).to_have_text("will run")
     await page.get_by_role("link", name="Explain the second occurrence").click()
     await expect(page.locator(".verdict-word")).to_have_text("not a tick")

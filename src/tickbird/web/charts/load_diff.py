@@ -82,12 +82,12 @@ def _key(frame: Frame) -> Svg:
     """Draw the legend; shade and hatching differ, not only the colour."""
     y, left = frame.bottom + 28, frame.left
     boxes = (
-        (0, "pic-column is-waiting", "unchanged"),
-        (92, "pic-column is-run", "added"),
-        (160, "pic-range", "removed"),
+        (0, "pic-column is-waiting", "same"),
+        (64, "pic-column is-run", "added"),
+        (132, "pic-range", "removed"),
     )
     parts = []
     for away, class_, text in boxes:
         parts += [rect(left + away, y, 12, 12, class_, 2), label(text, left + away + 17, y + 10, "pic-legend")]
-    parts.append(path(hatch(left + 160, y, 12, 12, 4), "pic-hatch"))
+    parts.append(path(hatch(left + 132, y, 12, 12, 4), "pic-hatch"))
     return group("pic-key", *parts)

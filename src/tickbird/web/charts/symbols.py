@@ -21,7 +21,7 @@ LABELS: dict[Kind, str] = {
     "queued": "queued",
     "waiting": "waiting",
     "skipped": "skipped",
-    "coming": "coming",
+    "coming": "upcoming",
     "will_skip": "will be skipped",
     "moved": "moved",
 }

@@ -22,7 +22,7 @@ STATUSES: Final[dict[Status, str]] = {
 }
 STATES: Final[dict[State, str]] = {
     "active": "Its ticks are planned.",
-    "paused": "Someone paused it, until it is resumed or until a set time. Ticks during the pause are skipped.",
+    "paused": "A user paused it, until it is resumed or until a set time. Ticks during the pause are skipped.",
     "parked": "Its definition has an error. It resumes automatically when the error is fixed.",
     "ended": "It has no future ticks.",
     "deleted": "It was deleted. Its history stays.",
@@ -36,8 +36,8 @@ SKIPS: Final[dict[SkipReason, str]] = {
     "dependency": "A schedule that it depends on did not succeed in time.",
     "calendar": "A calendar closes that day.",
     "limit": "After an outage, only the newest ticks are caught up. This tick was older.",
-    "rescheduled": "Someone moved the next tick past this one.",
-    "operator": "Someone skipped it.",
+    "rescheduled": "A user moved the next tick to a time after this one.",
+    "operator": "A user skipped this tick.",
     "invalid": "The definition had an error when the tick was due.",
     "edited": "The definition changed after the tick and before it was due.",
     "deleted": "The schedule was deleted after the tick and before it was due.",
@@ -47,7 +47,7 @@ SKIPS: Final[dict[SkipReason, str]] = {
 _SYMBOLS: Final[dict[Kind, str]] = {
     "coming": "A future tick.",
     "will_skip": "A future tick that will be skipped, as planned now.",
-    "moved": "A tick that someone moved to another time.",
+    "moved": "A tick that a user moved to another time.",
     "skipped": "A tick that did not run. Point at it to see the reason.",
 }
 
