@@ -43,7 +43,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
     assert (await served.client.schedules.get("nightly")).state == "active"
 
 
-async def test_what_is_refused_comes_back_with_all_that_was_typed(desk: Desk, served: Served) -> None:
+async def test_refused_action_keeps_its_input(desk: Desk, served: Served) -> None:
     """Also what only the server knows to be wrong; the field at fault has the focus."""
     await make(served)
     page = await desk.open("/schedules/nightly/pause")
@@ -180,7 +180,7 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     assert await served.client.overrides.list("nightly") == []
 
 
-async def test_a_name_that_only_sql_can_give_is_no_obstacle(desk: Desk, served: Served) -> None:
+async def test_schedule_name_from_sql_works_on_all_pages(desk: Desk, served: Served) -> None:
     """Marks of addresses and of HTML in it are letters like others, on each page and in the command line."""
     name = f"a/b?c#d%2F&e;{HOSTILE}"
     await make(served, name)

@@ -34,7 +34,7 @@ async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) 
     assert (made.total, made.concurrency, made.actor) == (3, 2, "dev")
 
 
-async def test_many_runs_are_asked_for_by_their_number(desk: Desk, served: Served) -> None:
+async def test_large_backfill_requires_typing_its_number(desk: Desk, served: Served) -> None:
     """More than 500 need it typed; what changed meanwhile is shown again."""
     minutes, last = cron("* * * * *"), this_hour()
     await make(served, "minutes", minutes, at=last - 11 * HOUR, catch_up="skip", grace=0)
@@ -74,7 +74,7 @@ async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
 
 
 @done
-async def test_what_follows_the_typing_may_come_late(desk: Desk, served: Served) -> None:
+async def test_late_preview_of_a_deleted_schedule_is_ignored(desk: Desk, served: Served) -> None:
     """A form whose schedule is gone meanwhile is asked no more what it would do."""
     await make(served)
     page = await desk.open("/schedules/nightly/delete")
@@ -107,7 +107,7 @@ async def test_roll_back_shows_what_it_changes(desk: Desk, served: Served) -> No
     await expect(page.get_by_text("has no revision 99")).to_be_visible()
 
 
-async def test_held_runs_are_told_where_their_schedule_is(desk: Desk, served: Served) -> None:
+async def test_schedule_page_shows_held_runs(desk: Desk, served: Served) -> None:
     """With the way to release and to drop them."""
     await a_worker(served)
     last = this_hour()

@@ -56,7 +56,7 @@ async def test_run_now_with_the_fields_of_its_task(desk: Desk, served: Served) -
 
 
 @done
-async def test_the_command_line_follows_who_types_on(desk: Desk, served: Served) -> None:
+async def test_command_line_follows_input_during_a_request(desk: Desk, served: Served) -> None:
     """Also what is typed while the answer to what was typed before is on its way."""
     await a_worker(served)
     await make(served)

@@ -142,7 +142,7 @@ async def test_the_log_in_leads_nowhere_else(guarded: Served, to: str) -> None:
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
 
 
-async def test_what_no_browser_sends_is_refused_in_words(guarded: Served, held: Held) -> None:
+async def test_malformed_requests_are_refused_with_a_message(guarded: Served, held: Held) -> None:
     """Forms that cannot be read, addresses that are none, and methods that no page takes."""
     async with httpx.AsyncClient(base_url=guarded.url) as http:
         form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -160,7 +160,7 @@ async def test_what_no_browser_sends_is_refused_in_words(guarded: Served, held: 
     assert (answer.status_code, answer.headers["content-type"][:17]) == (200, "text/event-stream")
 
 
-async def test_answers_say_what_a_browser_may_do(guarded: Served, held: Held) -> None:
+async def test_responses_have_security_headers(guarded: Served, held: Held) -> None:
     """A strict policy on every answer, refusals and files included; pages are kept by nobody, files for good."""
     for path in ("/", "/login", "/nothing/there", "/static/x/y.js", "/healthz", "/metrics", "/api/v1/nothing"):
         answer = await held.http.get(path)
@@ -237,7 +237,7 @@ async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
         await store.close()
 
 
-async def test_whoever_must_log_in_comes_back_to_the_very_page(guarded: Served, held: Held) -> None:
+async def test_login_returns_to_the_requested_page(guarded: Served, held: Held) -> None:
     """With all that was asked of it: also from a form, or from a part of a page; and a slash too many is no matter."""
     shown = {"Referer": f"{guarded.url}/schedules?q=a%26b&state=paused"}
     part = {"HX-Request": "true", "HX-Current-URL": f"{guarded.url}/runs/7?attempt=2"}
@@ -256,7 +256,7 @@ async def test_whoever_must_log_in_comes_back_to_the_very_page(guarded: Served, 
         assert (answer.status_code, answer.headers["location"]) == (303, meant)
 
 
-async def test_what_was_written_outlives_the_session(door: Desk, guarded: Served) -> None:
+async def test_input_survives_the_end_of_the_session(door: Desk, guarded: Served) -> None:
     """A form that is sent after the session has ended is as it was, once one is logged in again."""
     text = await guarded.token("editor")
     await log_in(door, text, "/schedules/new")

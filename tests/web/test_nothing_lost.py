@@ -23,7 +23,7 @@ async def leave_without_answer(route: Route) -> None:
 
 
 @done
-async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Served) -> None:
+async def test_ended_session_loses_no_input(door: Desk, guarded: Served) -> None:
     """Sent from a dialog, or ended while one still types: one comes back to the form as it was, and it works."""
     door.expected |= {401}
     text = await guarded.token("operator")
@@ -92,7 +92,7 @@ async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, 
     await expect(dialog.get_by_label("a number of ticks:")).to_be_checked()
 
 
-async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Served) -> None:
+async def test_form_of_an_earlier_session_gets_a_new_csrf_token(door: Desk, guarded: Served) -> None:
     """Logged in anew in another window: nothing is done at first, nothing is lost, and then it is done."""
     door.expected |= {403}
     text = await guarded.token("operator")

@@ -64,7 +64,7 @@ async def test_a_schedule_of_an_unknown_kind_has_no_form(served: Served, tmp_pat
             assert 'name="task"' not in refused.text
 
 
-async def test_a_next_tick_that_will_not_run_is_told_so(served: Served) -> None:
+async def test_next_tick_that_will_be_skipped_is_marked(served: Served) -> None:
     """In the list and on its page: by who told it to skip, or by its closed days."""
     client = served.client
     days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

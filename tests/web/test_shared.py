@@ -127,7 +127,7 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
     assert found[PAGES] == found[1]
 
 
-async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
+async def test_pending_notification_stops_reading_the_feed(store: Store) -> None:
     asked: Counter[str] = Counter()
     client = StoreClient(store)
     feed = ActivityFeed(StoreClient(Counted(store, asked)), FeedOptions(poll=0.01, rest=0.0))
@@ -155,7 +155,7 @@ def stand_still(readings: QueryCache) -> None:
     readings._clock = readings._results._clock = lambda: next(ticks) * 1e-9
 
 
-async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> None:
+async def test_slow_query_runs_once_and_blocks_no_page() -> None:
     clock = [0.0]
     readings = QueryCache(lambda: clock[0])
     begun: list[asyncio.Future[str]] = []
@@ -189,7 +189,7 @@ async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> 
     assert await ask(PATIENCE) == "third"
 
 
-async def test_after_a_change_nobody_joins_a_reading_that_began_before_it() -> None:
+async def test_query_from_before_a_change_is_not_shared() -> None:
     readings = QueryCache(lambda: 0.0)
     begun: list[asyncio.Future[str]] = []
 

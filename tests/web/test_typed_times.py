@@ -34,7 +34,7 @@ def test_an_instant_in_full(text: str, tz: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
-def test_the_ends_of_the_calendar_are_told_too(year: str) -> None:
+def test_instants_at_the_ends_of_the_calendar_are_shown(year: str) -> None:
     at = datetime(int(year), 1 if year == "0001" else 12, 3 if year == "0001" else 29, tzinfo=UTC)
     assert "UTC" in Clock("mine", "Asia/Tokyo", NOW).both(at)
 

@@ -53,7 +53,7 @@ def test_the_histogram_has_its_figures_in_words_and_lines_where_they_belong() ->
     }
 
 
-def test_durations_stand_by_time_and_length_with_failures_and_the_time_out_marked() -> None:
+def test_durations_show_each_run_with_failures_and_timeout() -> None:
     points = [
         DurationPoint(
             at=NOW + timedelta(hours=each), seconds=10 * (each + 1), kind="failed" if each == 2 else "succeeded"
@@ -151,7 +151,7 @@ def test_with_nothing_yet_they_teach() -> None:
         assert picture.summary.startswith("No ")
 
 
-def test_load_before_and_after_is_told_column_by_column() -> None:
+def test_load_diff_has_one_column_per_interval() -> None:
     """What stays, comes and goes; columns without ticks are no rows, and more than there is room for are not drawn."""
     given = ((3, 4), (2, 0), (0, 0), (5, 5))
     bars = [ChangedBar(at=NOW + timedelta(minutes=place), before=a, after=b) for place, (a, b) in enumerate(given)]

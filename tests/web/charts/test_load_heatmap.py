@@ -49,7 +49,7 @@ def test_a_repeated_hour_shares_its_column_and_one_left_out_is_hatched() -> None
     assert place(find(lost, "pic-range")[0]) == pytest.approx(column, abs=0.05)
 
 
-def test_the_peak_is_marked_and_what_does_not_fit_is_told() -> None:
+def test_load_heatmap_marks_peak_and_too_few_slots() -> None:
     start = datetime(2026, 11, 16, tzinfo=UTC)
     cells = [
         LoadCell(
@@ -73,7 +73,7 @@ def test_the_peak_is_marked_and_what_does_not_fit_is_told() -> None:
     assert find(over, "is-shade-4")
 
 
-def test_shades_go_by_powers_and_only_nothing_has_none() -> None:
+def test_shade_is_logarithmic_and_zero_only_without_ticks() -> None:
     assert [shade(each, 1_000) for each in (-1, 0, 1, 10, 100, 1_000)] == [0, 0, 1, 2, 3, 4]
     assert shade(1, 1) == 4
     assert shade(5, 0) == 0

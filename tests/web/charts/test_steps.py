@@ -59,7 +59,7 @@ def test_those_nearest_to_the_present_are_shown_and_the_others_counted() -> None
     assert "later" in picture.summary
 
 
-def test_a_run_is_told_step_by_step_with_its_waits_and_heartbeats() -> None:
+def test_run_gantt_shows_attempts_waits_and_heartbeats() -> None:
     attempts = [
         AttemptLine(
             number=1, status="failed", claimed_at=after(0.2), started_at=after(0.4), finished_at=after(41), note="boom"

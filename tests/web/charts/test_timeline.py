@@ -16,7 +16,7 @@ def minutes(number: float) -> datetime:
     return NOW + timedelta(minutes=number)
 
 
-def test_marks_stand_in_proportion_to_their_time() -> None:
+def test_timeline_symbols_are_proportional_to_time() -> None:
     rows = [
         TimelineRow(name="etl", coming=[UpcomingSymbol(due_at=minutes(each)) for each in (30, 60, 120)]),
         TimelineRow(name="other", coming=[UpcomingSymbol(due_at=minutes(60))]),
@@ -50,7 +50,7 @@ def test_a_run_reaches_from_its_start_to_its_end_and_shows_how_late_it_was() -> 
     assert "started +20 min after it was due, took 1 h" in (mark[0].text or "")
 
 
-def test_what_is_running_grows_to_the_present_and_what_is_short_can_still_be_seen() -> None:
+def test_timeline_running_run_ends_now_and_short_run_is_visible() -> None:
     runs = [
         RunSymbol(due_at=minutes(-90), status="failed", started_at=minutes(-90), finished_at=minutes(-90)),
         RunSymbol(due_at=minutes(-60), status="running", started_at=minutes(-60)),
@@ -111,7 +111,7 @@ def test_a_dense_row_is_binned_and_says_how_often() -> None:
     assert len(find(root, "pic-cross")) == 2  # in its bin and in the legend
 
 
-def test_however_much_is_given_the_picture_stays_small_and_says_what_it_left_out() -> None:
+def test_timeline_with_many_runs_stays_small_and_counts_the_rest() -> None:
     start = NOW - HOURS
     runs = [
         RunSymbol(due_at=start + timedelta(seconds=2 * each), status="succeeded", started_at=start, finished_at=start)
@@ -125,7 +125,7 @@ def test_however_much_is_given_the_picture_stays_small_and_says_what_it_left_out
     assert "+75 more schedules" in picture.summary
 
 
-def test_outside_the_window_nothing_is_drawn_and_what_reaches_in_is_cut_at_its_edge() -> None:
+def test_timeline_clips_symbols_at_the_window() -> None:
     runs = [
         RunSymbol(due_at=minutes(-600), status="succeeded", started_at=minutes(-600), finished_at=minutes(-500)),
         RunSymbol(due_at=minutes(-300), status="succeeded", started_at=minutes(-300), finished_at=minutes(-100)),
@@ -138,7 +138,7 @@ def test_outside_the_window_nothing_is_drawn_and_what_reaches_in_is_cut_at_its_e
     assert not find(elsewhere, "pic-now-line")
 
 
-def test_the_axis_goes_by_the_local_clock_over_a_change_of_it() -> None:
+def test_time_axis_follows_local_time_over_a_dst_change() -> None:
     # Rome, 25 October 2026: 02:00 comes twice.
     now = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
     root = sound(timeline([TimelineRow(name="a")], now - HOURS, now + HOURS, now, "Europe/Rome"))

@@ -35,7 +35,7 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
 
 
 @done
-async def test_whatever_is_sent_again_is_done_once(served: Served) -> None:
+async def test_form_sent_twice_has_one_effect(served: Served) -> None:
     """As a browser without scripts sends it: runs, schedules, changes of them, and what is run by the dozen."""
     await a_worker(served)
     await a_schedule(served)

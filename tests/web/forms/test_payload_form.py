@@ -142,7 +142,7 @@ def test_every_kind_is_read_as_it_was_drawn() -> None:
     assert back.form.others is None
 
 
-def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() -> None:
+def test_payload_errors_are_at_their_fields_and_keep_the_input() -> None:
     """A message for each field; all texts as they were typed."""
     form = draw(SCHEMA, {"who": "ana", "limit": 5})
     typed = {"limit": "five", "share": "1e999", "day": "29.3.2026", "since": "2026-03-29", "rows": "[1,", "note": "<b>"}
@@ -198,14 +198,14 @@ def test_json_comes_with_its_shape_and_an_example() -> None:
     assert (fields["loop"].shape, fields["any"].shape, fields["any"].example) == ("", "", "")
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_payload_shows_all_errors_at_once() -> None:
     """What cannot be read, and what the schema says against the rest."""
     form = draw(SCHEMA, {"who": "ana", "limit": 5})
     back = read(sent(form, limit="0", day="soon"), SCHEMA)
     assert back.wrong.keys() == {"limit", "day"}
 
 
-def test_what_stands_in_no_field_is_json() -> None:
+def test_payload_keys_without_field_are_json() -> None:
     """Without a schema all of it; with one, what the schema does not name."""
     payload = {"a": [1, {"b": None}], "weird\nname": 1, "bidi\u202e": "\u202e", "nbsp": "a b"}
     for schema in (None, {}, {"type": "array"}, {"properties": "?"}, {"$ref": "#"}, {"$ref": "https://else/where"}):
@@ -236,7 +236,7 @@ def test_what_stands_in_no_field_is_json() -> None:
 @pytest.mark.parametrize(
     "value", ["x", 5, 1.5, True, None, [1], {"a": 1}, "", "a\tb", "\r\n", "\x00", " x ", 10**30, "\u202e"]
 )
-def test_values_that_do_not_fit_come_back_too(value: Any) -> None:
+def test_payload_values_of_another_type_round_trip(value: Any) -> None:
     """A payload from before the task changed is shown whatever it is."""
     payload = {"who": value, "limit": value, "dry": value, "day": value, "rows": value}
     back = read(sent(draw(SCHEMA, payload)), SCHEMA)
@@ -297,7 +297,7 @@ parts = st.sampled_from(
 
 
 @given(st.dictionaries(names, values, max_size=5), st.dictionaries(names, parts, max_size=5))
-def test_any_payload_comes_back_through_any_form(payload: dict[str, Any], properties: dict[str, Any]) -> None:
+def test_payload_round_trips_through_any_form(payload: dict[str, Any], properties: dict[str, Any]) -> None:
     """Unless the browser touches it, what is sent is what was drawn."""
     schema = {"properties": properties}
     back = read(sent(draw(schema, payload)), schema)

@@ -10,7 +10,7 @@ HOSTILE = "<script>alert(1)</script>\u202eq"
 
 
 @looked_at
-async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: Served) -> None:
+async def test_audit_filters_entries_and_shows_changes(desk: Desk, served: Served) -> None:
     """Who contains, action, schedule, since and until narrow; people lead to their entries."""
     client = served.client
     await client.schedules.create("nightly", every(hours=1), "report", actor="Ana@example.com", unknown_task_ok=True)
@@ -38,7 +38,7 @@ async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: S
     await desk.check()
 
 
-async def test_pages_lead_both_ways_and_nonsense_is_said_to_be(served: Served) -> None:
+async def test_audit_pages_go_both_ways_and_report_invalid_filters(served: Served) -> None:
     """Older, newer, and back to the newest: each entry once; what cannot be read is told at its field."""
     for number in range(205):
         await served.client.limits.set("mail", number + 1, actor=f"p{number}")

@@ -107,7 +107,7 @@ async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) ->
     await expect(page.get_by_text("No held runs.")).to_be_visible()
 
 
-async def test_who_may_only_look_decides_nothing(door: Desk, guarded: Served) -> None:
+async def test_viewer_cannot_decide_about_held_runs(door: Desk, guarded: Served) -> None:
     """No buttons; what is sent all the same is refused."""
     backfill_id = await a_backfill(guarded)
     await log_in(door, await guarded.token("viewer"), f"/backfills/{backfill_id}")

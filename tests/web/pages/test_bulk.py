@@ -55,7 +55,7 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
 
 
 @done
-async def test_what_follows_the_typing_ends_with_the_form(desk: Desk, served: Served) -> None:
+async def test_bulk_preview_request_is_aborted_when_the_form_is_sent(desk: Desk, served: Served) -> None:
     """An answer that is still on its way when the form is sent comes to nobody."""
     await make(served, "alpha")
     page = await desk.open("/schedules")
@@ -159,7 +159,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await context.close()
 
 
-async def test_who_only_looks_changes_nothing(door: Desk, guarded: Served) -> None:
+async def test_bulk_viewer_cannot_change_schedules(door: Desk, guarded: Served) -> None:
     """Is not offered it, and refused when a form is forged."""
     await make(guarded, "alpha")
     await log_in(door, await guarded.token("viewer"), "/schedules")

@@ -10,7 +10,7 @@ HOSTILE = "<script>alert(1)</script>\u202eq"
 
 
 @done
-async def test_the_doctor_says_what_is_wrong_and_what_to_do(desk: Desk, served: Served) -> None:
+async def test_doctor_shows_findings_with_fixes(desk: Desk, served: Served) -> None:
     """What needs a person comes first, with a command to copy and where to look; looking again sees what is new."""
     await served.client.schedules.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     page = await desk.open("/settings")
@@ -26,7 +26,7 @@ async def test_the_doctor_says_what_is_wrong_and_what_to_do(desk: Desk, served: 
     await desk.check("doctor")
 
 
-async def test_the_doctor_looks_at_the_whole_store(door: Desk, guarded: Served) -> None:
+async def test_doctor_requires_admin_of_all_namespaces(door: Desk, guarded: Served) -> None:
     """So it is for admins of all namespaces; others are told whom to ask."""
     door.expected.add(403)
     await log_in(door, await guarded.token("admin"), "/doctor")

@@ -12,7 +12,7 @@ from tickbird.domain.triggers.every import every
 
 
 @looked_at
-async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Served) -> None:
+async def test_now_shows_findings_timeline_and_live_updates(desk: Desk, served: Served) -> None:
     """What needs somebody stands first and leads to its run; the timeline has the past and the coming hours."""
     await play(served.store)
     page = await desk.open("/?range=3h")

@@ -22,7 +22,7 @@ SCHEMA: dict[str, Any] = {
 
 
 @looked_at
-async def test_a_failed_run_tells_its_error_first(desk: Desk, served: Served) -> None:
+async def test_failed_run_shows_its_error_first(desk: Desk, served: Served) -> None:
     """Facts, course, attempts, payload; everything hostile is text, and what is opened stays open while it is live."""
     await a_worker(served)
     await a_schedule(served, retries=2, payload={"limit": 5, "who": HOSTILE})
@@ -49,7 +49,7 @@ async def test_a_failed_run_tells_its_error_first(desk: Desk, served: Served) ->
 
 
 @done
-async def test_a_waiting_run_says_what_it_waits_for(desk: Desk, served: Served) -> None:
+async def test_waiting_run_shows_its_reason(desk: Desk, served: Served) -> None:
     """As `why` tells it; progress and the end show without a reload."""
     run_id = await enqueue(served, {"x": 1})
     page = await desk.open(f"/runs/{run_id}")
@@ -68,7 +68,7 @@ async def test_a_waiting_run_says_what_it_waits_for(desk: Desk, served: Served) 
 
 
 @done
-async def test_a_running_run_is_asked_to_stop(desk: Desk, served: Served) -> None:
+async def test_running_run_is_requested_to_stop(desk: Desk, served: Served) -> None:
     """The form says what that means; its reason shows on the page; one that has ended cannot be cancelled."""
     run_id = await enqueue(served)
     [run] = await claim(served)
@@ -125,7 +125,7 @@ async def test_a_run_is_repeated_with_changes(desk: Desk, served: Served) -> Non
     assert (same.id > made.id, dict(same.payload)) == (True, {"limit": 5, "who": 'ana "x"'})
 
 
-async def test_who_may_only_look_is_offered_nothing(door: Desk, guarded: Served) -> None:
+async def test_viewer_cannot_cancel_or_retry_runs(door: Desk, guarded: Served) -> None:
     """No buttons; a form that is sent all the same is refused; what is another namespace's does not exist."""
     run_id = await enqueue(guarded)
     hidden = await StoreClient(guarded.store, "other").runs.enqueue("digest", actor="x", unknown_task_ok=True)

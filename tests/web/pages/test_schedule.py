@@ -20,7 +20,7 @@ from tickbird.store.protocol.store import Store
 
 
 @looked_at
-async def test_a_schedule_tells_all_that_is_known_of_it(desk: Desk, served: Served) -> None:
+async def test_schedule_page_shows_state_ticks_runs_and_definition(desk: Desk, served: Served) -> None:
     """What it is, how it stands, what it did and what comes; each tick leads to its why."""
     await a_worker(served)
     last = await a_past(
@@ -53,7 +53,7 @@ async def test_a_schedule_tells_all_that_is_known_of_it(desk: Desk, served: Serv
 
 
 @done
-async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: Served, store: Store) -> None:
+async def test_schedule_page_of_parked_paused_ended_and_deleted(desk: Desk, served: Served, store: Store) -> None:
     """Parked with its error, paused with whom and why, from code with overrides, a shadow, ended, deleted."""
     await make(served, "broken")
     await spoil(store, "broken")
@@ -107,14 +107,14 @@ async def spoil(store: Store, name: str) -> None:
         await database.execute(f"UPDATE tickbird.schedules {change}".encode())
 
 
-async def test_clock_changes_stand_beside_the_ticks_that_they_meet(desk: Desk, served: Served) -> None:
+async def test_schedule_page_shows_dst_notes_at_ticks(desk: Desk, served: Served) -> None:
     """The days on which summer can begin, in the hour that is then left out."""
     await make(served, "spring", cron("30 2 25-31 3 *", tz="Europe/Rome"))
     page = await desk.open("/schedules/spring")
     await expect(page.locator(".clock-note", has_text="02:30 does not exist that day").first).to_be_visible()
 
 
-async def test_a_viewer_is_offered_nothing_and_a_forged_form_is_refused(door: Desk, guarded: Served) -> None:
+async def test_viewer_has_no_actions_and_forged_form_is_refused(door: Desk, guarded: Served) -> None:
     """Neither buttons nor links to forms; the form itself is not shown, and what is sent to it does nothing."""
     await make(guarded)
     await log_in(door, await guarded.token("viewer"), "/schedules/nightly")

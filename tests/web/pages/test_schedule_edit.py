@@ -75,7 +75,7 @@ def test_typed_text_of_the_same_form_keeps_options_that_text_cannot_express(
 
 
 @looked_at
-async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
+async def test_preview_updates_while_typing(desk: Desk, served: Served) -> None:
     """In words, next ticks in the zone, clock changes, dates that never come, and a crowd at the same minute."""
     await served.store.workers.heartbeat(WORKER, live_for=600)
     for number in range(4):
@@ -118,7 +118,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
 
 
 @done
-async def test_what_an_extension_leaves_breaks_nothing(desk: Desk, served: Served) -> None:
+async def test_preview_works_with_styles_set_by_an_extension(desk: Desk, served: Served) -> None:
     """A style that was set and taken back from outside is not drawn anew, which the policy would forbid."""
     page = await desk.open("/schedules/new")
     await page.evaluate(
@@ -263,7 +263,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await context.close()
 
 
-async def test_who_may_edit_what(door: Desk, guarded: Served) -> None:
+async def test_edit_requires_editor_and_admin_for_commands(door: Desk, guarded: Served) -> None:
     """An operator is refused; an editor is not offered commands, and refused when a form is forged."""
     await make(guarded, "alpha")
     await log_in(door, await guarded.token("editor"), "/schedules/alpha/edit")

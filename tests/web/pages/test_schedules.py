@@ -38,7 +38,7 @@ async def make(served: Served, *names: str, **options: Any) -> None:
 
 
 @looked_at
-async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
+async def test_schedule_row_shows_state_outcomes_and_problems(desk: Desk, served: Served) -> None:
     """Trigger, tags, outcomes, last run, next tick, state with who and why, problems and failures; hostile text too."""
     page = await desk.open("/schedules")
     await expect(page.get_by_text("No schedules yet.")).to_be_visible()
@@ -81,7 +81,9 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
 
 
 @done
-async def test_found_as_one_types(desk: Desk, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_schedule_search_updates_while_typing(
+    desk: Desk, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By a part of name, tag or target; filters and pages stand in the address, which others can open."""
     monkeypatch.setattr(page_of, "PAGE", 3)
     await make(served, "alpha", "beta", "gamma", "delta")
@@ -124,7 +126,7 @@ async def test_found_as_one_types(desk: Desk, served: Served, monkeypatch: pytes
     await expect(page.get_by_text("No schedule matches.")).to_be_visible()
 
 
-async def test_what_was_asked_for_before_does_not_come_back(desk: Desk, served: Served) -> None:
+async def test_schedule_search_drops_late_responses(desk: Desk, served: Served) -> None:
     """A page that comes up to date slowly, while one types, keeps what was typed and the rows that belong to it."""
     await make(served, "alpha", "beta")
     page = await desk.open("/schedules")

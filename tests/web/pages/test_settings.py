@@ -14,7 +14,7 @@ HOSTILE = '<img src=x onerror="alert(1)">\u202e"\'&'
 
 
 @looked_at
-async def test_settings_tell_who_one_is_and_what_stands_behind(door: Desk, guarded: Served, view: View) -> None:
+async def test_settings_show_caller_and_system(door: Desk, guarded: Served, view: View) -> None:
     """Name, role, namespaces, the session's end; store, schema, zone data; where it is, admins alone see."""
     await log_in(door, await guarded.token("operator", HOSTILE, namespaces=["default", "lab"]), "/settings")
     page = door.page
@@ -88,7 +88,7 @@ async def test_log_out_everywhere_ends_other_windows(door: Desk, guarded: Served
 
 
 @looked_at
-async def test_help_tells_every_state_and_every_reason(desk: Desk) -> None:
+async def test_help_explains_every_state_and_skip_reason(desk: Desk) -> None:
     """None of the domain's is missing; the keys' dialog leads there, and so does its button without scripts."""
     page = await desk.open("/settings")
     await page.get_by_role("button", name="Keys").click()

@@ -52,7 +52,9 @@ async def test_the_keyboard_alone_makes_a_token(door: Desk, guarded: Served) -> 
     await page.keyboard.type("shop")
     await page.keyboard.press("Enter")
     # An admin of one namespace hands out no other.
-    await expect(page.get_by_role("alert")).to_contain_text("a token can only have namespaces of the token that creates it")
+    await expect(page.get_by_role("alert")).to_contain_text(
+        "a token can only have namespaces of the token that creates it"
+    )
     await expect(page.get_by_label("Name", exact=True)).to_have_value("deploy-bot")
     await expect(page.get_by_label("operator")).to_be_checked()
     await door.check("token-new")

@@ -14,7 +14,7 @@ from tickbird.domain.triggers.cron.cron import cron
 
 
 @looked_at
-async def test_the_whole_chain_is_told(desk: Desk, served: Served) -> None:
+async def test_why_shows_every_step_with_links(desk: Desk, served: Served) -> None:
     """The verdict, one sentence and every step, with ways to the runs and people that it names, and to other ticks."""
     await a_worker(served)
     last = await a_past(served)
@@ -45,7 +45,7 @@ async def test_the_whole_chain_is_told(desk: Desk, served: Served) -> None:
 
 
 @done
-async def test_any_instant_can_be_asked_about(desk: Desk, served: Served) -> None:
+async def test_why_explains_any_instant(desk: Desk, served: Served) -> None:
     """On the grid or off it, past or to come, in a zone; what is no instant comes back as it was typed."""
     await make(served)
     page = await desk.open("/schedules/nightly/why")

@@ -91,7 +91,7 @@ async def test_only_an_admin_drains(door: Desk, guarded: Served) -> None:
 
 
 @looked_at
-async def test_the_audit_tells_who_did_what(desk: Desk, served: Served) -> None:
+async def test_audit_shows_actor_and_action(desk: Desk, served: Served) -> None:
     """Newest first, by page, of one schedule or of all; hostile notes are texts."""
     await served.client.schedules.create("nightly", every(hours=1), "report", actor=HOSTILE, unknown_task_ok=True)
     await served.client.schedules.pause("nightly", actor="ana", note=HOSTILE)
