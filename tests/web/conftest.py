@@ -1,4 +1,4 @@
-"""A real browser before a real server, on both stores: whatever a page gets wrong in it fails the test."""
+"""A real browser and a real server, on both stores. Errors in a page fail the test."""
 
 import asyncio
 import os
@@ -131,14 +131,14 @@ class Served:
 
 @pytest.fixture
 async def served(store: Store) -> AsyncIterator[Served]:
-    """The dashboard for whoever is at this machine, without a token."""
+    """The dashboard without login."""
     async with Served(store, loopback="default") as site:
         yield site
 
 
 @pytest.fixture
 async def guarded(store: Store) -> AsyncIterator[Served]:
-    """The dashboard for those who log in."""
+    """The dashboard with login."""
     async with Served(store) as site:
         yield site
 
@@ -155,7 +155,7 @@ class Desk:
     expected: set[int] = field(default_factory=set)
 
     def watch(self) -> None:
-        """Write down what goes wrong."""
+        """Record errors of the page."""
 
         def on_console(message: Any) -> None:
             provoked = any(
@@ -197,7 +197,7 @@ class Desk:
         assert told == []
 
     def button(self, name: str) -> Locator:
-        """A button or a link by what it says."""
+        """A button or a link by its text."""
         return self.page.get_by_role("button", name=name).or_(self.page.get_by_role("link", name=name)).first
 
 

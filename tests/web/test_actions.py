@@ -1,4 +1,4 @@
-"""What can be done to a schedule: in a dialog, on a page of its own, by keyboard, and by two at once."""
+"""Actions on a schedule: in a dialog, on a page, by keyboard, and with concurrent changes."""
 
 import shlex
 from datetime import timedelta
@@ -15,7 +15,7 @@ from tickbird.domain.triggers.cron.cron import cron
 
 @done
 async def test_pause_and_resume(desk: Desk, served: Served) -> None:
-    """The form opens in a dialog, asks for a reason, follows with its command line, and says what was done."""
+    """The form opens in a dialog, requires a reason, updates its command line, and reports the result."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     await page.get_by_role("link", name="Pause…").click()
@@ -44,7 +44,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
 
 
 async def test_refused_action_keeps_its_input(desk: Desk, served: Served) -> None:
-    """Also what only the server knows to be wrong; the field at fault has the focus."""
+    """Also for errors that only the server detects; the invalid field has the focus."""
     await make(served)
     page = await desk.open("/schedules/nightly/pause")
     desk.expected.add(422)
@@ -65,7 +65,7 @@ async def test_refused_action_keeps_its_input(desk: Desk, served: Served) -> Non
 
 @done
 async def test_two_people_at_once_lose_nothing(desk: Desk, served: Served) -> None:
-    """Who comes second sees who came first and what they changed, and sends again what was typed."""
+    """The second user sees the change of the first, and can send the same input again."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     await page.get_by_role("link", name="Pause…").click()
@@ -112,7 +112,7 @@ async def test_an_action_by_keyboard_alone(desk: Desk, served: Served) -> None:
 
 
 async def test_the_next_tick_is_moved_by_one_click(desk: Desk, served: Served) -> None:
-    """Whatever else is chosen in the form: now, and in half an hour."""
+    """For both buttons: now, and in half an hour."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     for name, away in (("+30 min", 1_800), ("Now", 0)):
@@ -145,7 +145,7 @@ async def test_an_action_without_scripts(browser: Browser, served: Served, desk:
 
 
 async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Served) -> None:
-    """The next ones, so many, and one alone; the command line is the one that does the same."""
+    """Skip a number of ticks, override one, and undo it; the command line is equivalent."""
     await a_worker(served)
     # No tick comes by itself while the test runs.
     await make(served, trigger=cron("0 0 1 * *", tz="Europe/Rome"))

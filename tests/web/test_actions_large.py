@@ -12,7 +12,7 @@ from tickbird.domain.triggers.cron.cron import cron
 
 @done
 async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) -> None:
-    """Exactly so many runs of these ticks, those that have one left alone; then they are there, once."""
+    """The preview shows the exact number of runs; ticks with a run are excluded; each run is created once."""
     last = await a_past(served)
     page = await desk.open("/schedules/nightly/backfill")
     await page.get_by_label("Times are in").select_option("UTC")
@@ -35,7 +35,7 @@ async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) 
 
 
 async def test_large_backfill_requires_typing_its_number(desk: Desk, served: Served) -> None:
-    """More than 500 need it typed; what changed meanwhile is shown again."""
+    """More than 500 runs need the number typed; a changed preview is shown again."""
     minutes, last = cron("* * * * *"), this_hour()
     await make(served, "minutes", minutes, at=last - 11 * HOUR, catch_up="skip", grace=0)
     await served.store.planning.plan_due(now=last)
@@ -75,7 +75,7 @@ async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
 
 @done
 async def test_late_preview_of_a_deleted_schedule_is_ignored(desk: Desk, served: Served) -> None:
-    """A form whose schedule is gone meanwhile is asked no more what it would do."""
+    """The preview of a form whose schedule was deleted returns 204."""
     await make(served)
     page = await desk.open("/schedules/nightly/delete")
     await served.client.schedules.delete("nightly", actor="eve")

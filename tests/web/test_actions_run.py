@@ -1,4 +1,4 @@
-"""Run now: a form from what the task takes, once however often it is sent."""
+"""Run now: a form from the parameters of the task; sent twice, it creates one run."""
 
 import asyncio
 import re
@@ -11,13 +11,13 @@ from tickbird.domain.runs.run import RunRecord
 
 
 async def manual_runs(served: Served) -> list[RunRecord]:
-    """Those that were asked for, beside what the schedule itself made."""
+    """Return the manual runs."""
     return [run for run in await served.client.runs.list(schedule="nightly") if run.origin == "manual"]
 
 
 @done
 async def test_run_now_with_the_fields_of_its_task(desk: Desk, served: Served) -> None:
-    """Fields hold the schedule's payload, mistakes stand at them, and the run has what was typed."""
+    """Fields have the schedule's payload, show errors, and define the payload of the run."""
     await a_worker(served)
     await make(served)
     page = await desk.open("/schedules/nightly")
@@ -57,7 +57,7 @@ async def test_run_now_with_the_fields_of_its_task(desk: Desk, served: Served) -
 
 @done
 async def test_command_line_follows_input_during_a_request(desk: Desk, served: Served) -> None:
-    """Also what is typed while the answer to what was typed before is on its way."""
+    """Also for input during a request."""
     await a_worker(served)
     await make(served)
     page = await desk.open("/schedules/nightly/run")
@@ -77,7 +77,7 @@ async def test_command_line_follows_input_during_a_request(desk: Desk, served: S
 
 
 async def test_the_same_form_sent_twice_makes_one_run(desk: Desk, served: Served) -> None:
-    """Also at the same moment, and in a task that nobody serves, by JSON."""
+    """Also concurrently, and as JSON for a task without a worker."""
     await make(served)
     page = await desk.open("/schedules/nightly/run")
     fields = {name: await page.locator(f"#form [name={name}]").input_value() for name in ("csrf", "key", "revision")}

@@ -1,4 +1,4 @@
-"""Command lines that forms offer: run in a real shell, they do what the form would have done, whatever was typed."""
+"""Command lines that forms offer: run in a real shell, they have the same effect as the form."""
 
 import asyncio
 import html
@@ -23,7 +23,7 @@ NOTE = 'it\'s "$(touch pwned)" `touch pwned` \\n -- -x \u202e ; touch pwned & | 
 
 
 async def shell(served: Served, folder: Path, line: str) -> None:
-    """Run a line as somebody who has copied it."""
+    """Run a copied line in a shell."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "TICKBIRD_URL": served.store.url, "PATH": path}
     pipe = asyncio.subprocess.PIPE
@@ -36,7 +36,7 @@ async def shell(served: Served, folder: Path, line: str) -> None:
 
 @done
 async def test_a_copied_line_does_what_the_form_would_do(served: Served, tmp_path: Path) -> None:
-    """Names and notes full of what shells heed; nothing in them is run."""
+    """Names and notes with shell metacharacters; none of them is executed."""
     await make(served, NAME)
     await make(served, "-x")
     run = await enqueue(served)
@@ -77,7 +77,7 @@ async def test_a_copied_line_does_what_the_form_would_do(served: Served, tmp_pat
 
 
 async def test_lines_follow_what_is_typed(desk: Desk, served: Served) -> None:
-    """Also in the dialogs of runs and of what is done to many."""
+    """Also in the dialogs of runs and of bulk actions."""
     await make(served)
     run = await enqueue(served)
     page = await desk.open(f"/runs/{run}")

@@ -1,4 +1,4 @@
-"""What every page has: the menu, the zone, the theme, keys, live words, and answers to what is not there."""
+"""The frame of all pages: menu, time zone, theme, shortcuts, live updates and error pages."""
 
 from playwright.async_api import Browser, expect
 

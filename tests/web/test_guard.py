@@ -1,4 +1,4 @@
-"""What stands before every page: the log-in, sessions, forms of others, roles, namespaces, and a store that is away."""
+"""The guard of all pages: login, sessions, CSRF, roles, namespaces, and an unavailable store."""
 
 import re
 from collections.abc import AsyncIterator
@@ -42,7 +42,7 @@ async def test_a_token_opens_a_session(door: Desk, guarded: Served) -> None:
 
 @done
 async def test_a_session_ends_with_its_token_and_comes_back_to_the_page(door: Desk, guarded: Served) -> None:
-    """Whoever looks at a page whose session has ended logs in again, and is where they were."""
+    """After its session ends, a page redirects to the login and back."""
     door.expected |= {401}
     text = await guarded.token("operator")
     await log_in(door, text, "/workers")
@@ -55,13 +55,13 @@ async def test_a_session_ends_with_its_token_and_comes_back_to_the_page(door: De
 
 
 class Held:
-    """Requests with a session, as a program would make them that somebody else has written."""
+    """Requests with a session, as a foreign program would send them."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self.http = http
 
     async def csrf(self) -> str:
-        """What the forms of this session carry."""
+        """Return the CSRF token of this session."""
         found = re.search(r'name="csrf" content="([0-9a-f]+)"', (await self.http.get("/audit")).text)
         assert found is not None
         return found[1]
@@ -77,7 +77,7 @@ async def held(guarded: Served) -> AsyncIterator[Held]:
 
 
 async def test_no_page_opens_without_a_session(guarded: Served) -> None:
-    """Whatever its path and method: one is sent to the log-in, and a token in a header or as a cookie does not help."""
+    """Any path and method redirects to the login, also with a token as header or cookie."""
     text = await guarded.token("admin")
     for given in ({}, {"Authorization": f"Bearer {text}"}, {"Cookie": f"tickbird_session={text}"}):
         async with httpx.AsyncClient(base_url=guarded.url, headers=given) as http:
@@ -90,7 +90,7 @@ async def test_no_page_opens_without_a_session(guarded: Served) -> None:
 
 @pytest.mark.parametrize("role", ROLES[:3])
 async def test_every_page_refuses_lower_roles(guarded: Served, role: Role) -> None:
-    """What a role may not do is refused, by GET and by a form that is otherwise right."""
+    """Actions above the role are refused, by GET and by a valid form."""
     async with httpx.AsyncClient(base_url=guarded.url, timeout=30) as http:
         await http.post("/login", data={"token": await guarded.token(role)})
         csrf = await Held(http).csrf()
@@ -104,7 +104,7 @@ async def test_every_page_refuses_lower_roles(guarded: Served, role: Role) -> No
 
 
 async def test_forms_of_others_change_nothing(guarded: Served, held: Held) -> None:
-    """Without what the form carries, from another site, of another kind, too large, or not readable."""
+    """Forms without CSRF token, from another site, of another type, too large or unreadable are refused."""
     csrf = await held.csrf()
     for data, headers, status in (
         ({"zone": "utc"}, {}, 403),
@@ -132,7 +132,7 @@ async def test_forms_of_others_change_nothing(guarded: Served, held: Held) -> No
     ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/\n/x", "http://[", "//["],
 )
 async def test_the_log_in_leads_nowhere_else(guarded: Served, to: str) -> None:
-    """Whatever the link said that led to it."""
+    """For any value of `next`."""
     async with httpx.AsyncClient(base_url=guarded.url) as http:
         assert (await http.get("/login", params={"next": to})).status_code == 200
         answer = await http.post("/login", data={"token": await guarded.token("viewer"), "next": to})
@@ -161,7 +161,7 @@ async def test_malformed_requests_are_refused_with_a_message(guarded: Served, he
 
 
 async def test_responses_have_security_headers(guarded: Served, held: Held) -> None:
-    """A strict policy on every answer, refusals and files included; pages are kept by nobody, files for good."""
+    """All responses have a strict policy; pages are not cached, files are cached forever."""
     for path in ("/", "/login", "/nothing/there", "/static/x/y.js", "/healthz", "/metrics", "/api/v1/nothing"):
         answer = await held.http.get(path)
         policy = answer.headers["content-security-policy"]
@@ -176,7 +176,7 @@ async def test_responses_have_security_headers(guarded: Served, held: Held) -> N
 
 
 async def test_namespaces_are_apart(guarded: Served) -> None:
-    """A token of one namespace sees no other, whatever the address says; one of two chooses."""
+    """A token of one namespace sees no other namespace; a token of two can choose."""
     for name in ("shop", "lab"):
         client = guarded.client.in_namespace(name)
         await client.schedules.create(f"of-{name}", every(hours=1), "report", actor="ana", unknown_task_ok=True)
@@ -194,7 +194,7 @@ async def test_namespaces_are_apart(guarded: Served) -> None:
 
 
 async def test_without_tokens_only_this_machine_is_served(served: Served) -> None:
-    """A name that leads here all the same, or a form of another site, is refused; what is right is not."""
+    """Another host name, or a form of another site, is refused; valid requests are not."""
     async with httpx.AsyncClient(base_url=served.url) as http:
         assert (await http.get("/", headers={"Host": "evil.example"})).status_code == 403
         assert (await http.get("/login")).status_code == 303
@@ -206,7 +206,7 @@ async def test_without_tokens_only_this_machine_is_served(served: Served) -> Non
 
 
 async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
-    """An open page turns grey and says so; a page that is loaded anew is the last known one, with its age."""
+    """An open page turns grey and reports it; a reload shows the cached page with its age."""
     with PostgresServer() as server:
         url = server.create_database()
         store = open_store(url, within=2.0)

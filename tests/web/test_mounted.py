@@ -35,7 +35,7 @@ def in_starlette(bird: Tickbird) -> Any:
 
 @asynccontextmanager
 async def serving(app: Any) -> AsyncIterator[str]:
-    """The address of an app of somebody else."""
+    """The URL of an app that mounts the dashboard."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
     server.install_signal_handlers = lambda: None

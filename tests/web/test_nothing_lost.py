@@ -1,4 +1,4 @@
-"""What somebody has typed is still there, whatever comes between it and its answer."""
+"""Input in forms survives errors, expired sessions and lost responses."""
 
 import re
 
@@ -74,7 +74,7 @@ async def test_ended_session_loses_no_input(door: Desk, guarded: Served) -> None
 
 
 async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, guarded: Served) -> None:
-    """The session ends while a dialog is open over a live page: after the log-in it is open with what was typed."""
+    """The session ends while a dialog is open: after the login it is open again, with its input."""
     door.expected |= {401}
     text = await guarded.token("operator")
     await make(guarded)
@@ -93,7 +93,7 @@ async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, 
 
 
 async def test_form_of_an_earlier_session_gets_a_new_csrf_token(door: Desk, guarded: Served) -> None:
-    """Logged in anew in another window: nothing is done at first, nothing is lost, and then it is done."""
+    """After a login in another window, the first submission is refused without loss, the second succeeds."""
     door.expected |= {403}
     text = await guarded.token("operator")
     await make(guarded)

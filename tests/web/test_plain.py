@@ -1,4 +1,4 @@
-"""Rows that plain SQL wrote: whatever their names and definitions hold, each has pages, and none of them fails."""
+"""Rows that plain SQL wrote: each has pages that work, for any name and definition."""
 
 import json
 import re
@@ -18,7 +18,7 @@ DEFINITIONS = ("null", "[]", "7", '"x"', '{"trigger": {"cron": "<b>"}}', '{"trig
 
 
 async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> None:
-    """Their links lead to them; what cannot be read is shown, and is no way back."""
+    """Links work; an unreadable definition is shown, and cannot be restored."""
     await served.client.schedules.create("good", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     with closing(sqlite3.connect(tmp_path / "t.db")) as plain, plain:
         [(good,)] = plain.execute("SELECT definition FROM schedules").fetchall()
@@ -40,7 +40,7 @@ async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> N
         # Back to what was stored first, and is none.
         data = {"csrf": csrf, "revision": "1"}
         answer = await http.post("/schedules/bad-1/revisions/1/roll-back", data=data)
-        assert (answer.status_code, "cannot go back to revision 1" in answer.text) == (409, True)
+        assert (answer.status_code, "cannot be rolled back to revision 1" in answer.text) == (409, True)
 
 
 async def test_a_schedule_of_an_unknown_kind_has_no_form(served: Served, tmp_path: Path) -> None:
@@ -60,12 +60,12 @@ async def test_a_schedule_of_an_unknown_kind_has_no_form(served: Served, tmp_pat
             refused = await http.get(page)
             assert refused.status_code == 409
             assert "target kind 'nowhere' is not known here" in unescape(refused.text)
-            assert "nstall the package that has it" in refused.text
+            assert "Install its package on the machines" in refused.text
             assert 'name="task"' not in refused.text
 
 
 async def test_next_tick_that_will_be_skipped_is_marked(served: Served) -> None:
-    """In the list and on its page: by who told it to skip, or by its closed days."""
+    """In the list and on its page: skipped by an operator, or by a closed day."""
     client = served.client
     days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     # Open three days from now on, and on none before.

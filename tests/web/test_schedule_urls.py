@@ -1,4 +1,4 @@
-"""Every schedule has a page, whatever it is called."""
+"""Every schedule has a page, for any name."""
 
 from urllib.parse import quote
 

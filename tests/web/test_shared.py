@@ -1,4 +1,4 @@
-"""Fifty open pages are one stream of queries: what one of them reads after a change, all are shown."""
+"""Fifty open pages share one stream of queries after each change."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Counted:
 
 
 class OpenPage:
-    """A page whose script loads it anew on every word."""
+    """A page whose script reloads it on each notification."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http

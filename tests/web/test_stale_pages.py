@@ -1,4 +1,4 @@
-"""What a server remembers of pages is bounded, by their number and by their size."""
+"""The cache of stale pages is bounded by number and by size."""
 
 from tickbird.web.stale_pages import StalePage, StalePageCache
 

@@ -1,4 +1,4 @@
-"""Whatever is typed into the fields of a form is answered in words, and nothing of it is lost."""
+"""Invalid input in forms gets an error message and is not lost."""
 
 import re
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ JUNK = "<script>x</script>\u202e\0" + "9" * 30
 
 
 async def test_no_field_takes_down_its_form(served: Served) -> None:
-    """Each field of a new schedule in turn holds what it cannot, and the form comes back with it."""
+    """Each field of a new schedule in turn has an invalid value; the form shows it again."""
     async with httpx.AsyncClient(base_url=served.url, timeout=30) as http:
         page = (await http.get("/schedules/new")).text
         csrf = re.findall(r'name="csrf" content="([0-9a-f]+)"', page)[0]
@@ -67,5 +67,5 @@ async def test_filter_outside_the_calendar_is_refused(served: Served, asked: str
     ],
 )
 def test_progress_is_a_bar_where_it_can_be_understood(said: Any, share: float | None) -> None:
-    """Whatever a run says, its page has it as text."""
+    """The page of a run shows any output as text."""
     assert share_of(Progress(1, 1, datetime(2026, 1, 1, tzinfo=UTC), said)) == share

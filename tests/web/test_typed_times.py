@@ -1,4 +1,4 @@
-"""Times that are typed into forms: in which zone they are read, and what that is in UTC, is told as one types."""
+"""Times in forms: the form shows their zone and the time in UTC while the user types."""
 
 import re
 from datetime import UTC, datetime
@@ -29,7 +29,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
     ],
 )
 def test_an_instant_in_full(text: str, tz: str, said: str) -> None:
-    """On the chosen clock and in UTC, with the date where it is another one, and with what clocks do then."""
+    """In the chosen zone and in UTC, with the date if it differs, and with DST notes."""
     assert in_full(read_instant(text, tz, "x"), tz, NOW).startswith(said)
 
 
@@ -41,7 +41,7 @@ def test_instants_at_the_ends_of_the_calendar_are_shown(year: str) -> None:
 
 @done
 async def test_the_zone_of_a_form_says_how_its_times_are_read(desk: Desk, served: Served) -> None:
-    """As one types, and once the zone is changed: what was typed stays, and what it means is told anew."""
+    """While typing, and after a change of the zone: the input stays, and its meaning is updated."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     await page.get_by_role("link", name="Pause…").click()

@@ -1,4 +1,4 @@
-"""What must be true of every picture, whatever it shows."""
+"""Checks for all charts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def sound(picture: Chart, maximum: int = 1_200_000) -> ET.Element:
 
 
 def marks(root: ET.Element) -> list[ET.Element]:
-    """What can be looked at, in the order of the drawing."""
+    """The symbols, in drawing order."""
     return [each for each in root.iter() if each.get("class") == "pic-mark"]
 
 
@@ -103,7 +103,7 @@ def place(each: ET.Element) -> float:
 
 
 def _points(each: ET.Element) -> Iterator[tuple[float, float]]:
-    """The corners of what an element covers; of text about."""
+    """The corners of an element; estimated for text."""
     at = {name: float(each.attrib[name]) for name in _NUMBERS & set(each.attrib)}
     match each.tag.removeprefix(SPACE):
         case "line":

@@ -1,4 +1,4 @@
-"""Whatever is put into a picture, it is drawn: well formed, finite, inside its frame, and nobody's markup but ours."""
+"""Charts with any input are well formed, finite, inside their frame, and without foreign markup."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def test_with_nothing_yet_they_teach() -> None:
 
 
 def test_load_diff_has_one_column_per_interval() -> None:
-    """What stays, comes and goes; columns without ticks are no rows, and more than there is room for are not drawn."""
+    """Same, added and removed ticks; columns without ticks have no table row, and the number of columns is limited."""
     given = ((3, 4), (2, 0), (0, 0), (5, 5))
     bars = [ChangedBar(at=NOW + timedelta(minutes=place), before=a, after=b) for place, (a, b) in enumerate(given)]
     picture = changed_load(bars, "Europe/Rome")

@@ -1,4 +1,4 @@
-"""What makes something makes it once: whether a page is loaded again, a button pressed twice, or a form sent again."""
+"""Forms that create something do it once: after a reload, a double click or a repeated submission."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
 
 @done
 async def test_form_sent_twice_has_one_effect(served: Served) -> None:
-    """As a browser without scripts sends it: runs, schedules, changes of them, and what is run by the dozen."""
+    """As a browser without scripts sends it: runs, schedules, their changes, and bulk runs."""
     await a_worker(served)
     await a_schedule(served)
     await a_schedule(served, "other")

@@ -1,4 +1,4 @@
-"""A payload as a form: every value comes back as it was, and what is typed wrong is told at its field."""
+"""A payload as a form: values round-trip, and errors are at their fields."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SCHEMA: dict[str, Any] = {
 
 
 class Inputs(HTMLParser):
-    """What a browser would send of a form that nobody has touched."""
+    """Return the fields that a browser sends for an unchanged form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -199,14 +199,14 @@ def test_json_comes_with_its_shape_and_an_example() -> None:
 
 
 def test_payload_shows_all_errors_at_once() -> None:
-    """What cannot be read, and what the schema says against the rest."""
+    """Syntax errors, and schema errors of the other fields."""
     form = draw(SCHEMA, {"who": "ana", "limit": 5})
     back = read(sent(form, limit="0", day="soon"), SCHEMA)
     assert back.wrong.keys() == {"limit", "day"}
 
 
 def test_payload_keys_without_field_are_json() -> None:
-    """Without a schema all of it; with one, what the schema does not name."""
+    """Without a schema, the complete payload; with a schema, the keys that it does not define."""
     payload = {"a": [1, {"b": None}], "weird\nname": 1, "bidi\u202e": "\u202e", "nbsp": "a b"}
     for schema in (None, {}, {"type": "array"}, {"properties": "?"}, {"$ref": "#"}, {"$ref": "https://else/where"}):
         form = draw(schema, payload)
@@ -237,7 +237,7 @@ def test_payload_keys_without_field_are_json() -> None:
     "value", ["x", 5, 1.5, True, None, [1], {"a": 1}, "", "a\tb", "\r\n", "\x00", " x ", 10**30, "\u202e"]
 )
 def test_payload_values_of_another_type_round_trip(value: Any) -> None:
-    """A payload from before the task changed is shown whatever it is."""
+    """A payload from before a change of the task is shown."""
     payload = {"who": value, "limit": value, "dry": value, "day": value, "rows": value}
     back = read(sent(draw(SCHEMA, payload)), SCHEMA)
     told = {field.wanted.name: field.text for field in back.form.fields}
@@ -298,7 +298,7 @@ parts = st.sampled_from(
 
 @given(st.dictionaries(names, values, max_size=5), st.dictionaries(names, parts, max_size=5))
 def test_payload_round_trips_through_any_form(payload: dict[str, Any], properties: dict[str, Any]) -> None:
-    """Unless the browser touches it, what is sent is what was drawn."""
+    """An unchanged form sends the same payload."""
     schema = {"properties": properties}
     back = read(sent(draw(schema, payload)), schema)
     assert back.payload == payload or back.wrong

@@ -47,7 +47,7 @@ async def test_the_last_opener_wins(desk: Desk, served: Served) -> None:
 async def test_a_response_to_a_closed_form_leaves_the_next_form_alone(
     desk: Desk, served: Served, note: str, said: str
 ) -> None:
-    """Neither a refusal nor a redirect: the user stays in the next form, and is told what became of the first."""
+    """Neither an error nor a redirect: the user stays in the next form, and a banner reports the first result."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     form = form_of(page)

@@ -1,4 +1,4 @@
-"""The audit in the browser: found by who, what, which schedule and when; before and after; pages both ways."""
+"""The audit page: filters, changes and pages."""
 
 import httpx
 from playwright.async_api import expect
@@ -11,7 +11,7 @@ HOSTILE = "<script>alert(1)</script>\u202eq"
 
 @looked_at
 async def test_audit_filters_entries_and_shows_changes(desk: Desk, served: Served) -> None:
-    """Who contains, action, schedule, since and until narrow; people lead to their entries."""
+    """All filters work; an actor links to their entries."""
     client = served.client
     await client.schedules.create("nightly", every(hours=1), "report", actor="Ana@example.com", unknown_task_ok=True)
     await client.schedules.create("weekly", every(hours=2), "report", actor=HOSTILE, unknown_task_ok=True)
@@ -39,7 +39,7 @@ async def test_audit_filters_entries_and_shows_changes(desk: Desk, served: Serve
 
 
 async def test_audit_pages_go_both_ways_and_report_invalid_filters(served: Served) -> None:
-    """Older, newer, and back to the newest: each entry once; what cannot be read is told at its field."""
+    """Older, newer and newest pages show each entry once; invalid filters are reported at their fields."""
     for number in range(205):
         await served.client.limits.set("mail", number + 1, actor=f"p{number}")
     async with httpx.AsyncClient(base_url=served.url) as http:

@@ -13,7 +13,7 @@ from tickbird.domain.triggers.every import every
 
 
 async def missed(served: Served, name: str, hours: int, **options: Any) -> datetime:
-    """An hourly schedule of which nothing was planned for so many hours; its last tick."""
+    """Create an hourly schedule that missed a number of hours; return its last tick."""
     await a_worker(served)
     last = (await served.client.system.now()).replace(minute=0, second=0, microsecond=0)
     definition = Definition(trigger=every(hours=1), target=Target("digest"), overlap="allow", **options)
@@ -57,7 +57,7 @@ async def test_a_backfill_shows_how_far_it_is(desk: Desk, served: Served) -> Non
 
 @done
 async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
-    """What waits never runs; what runs is asked to stop where that is wanted."""
+    """Queued runs are cancelled; running ones are requested to stop if selected."""
     backfill_id = await a_backfill(served)
     [run] = await claim(served)
     page = await desk.open(f"/backfills/{backfill_id}")
@@ -74,12 +74,12 @@ async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
     await expect(page.get_by_role("link", name="Cancel…")).to_have_count(0)
     desk.expected |= {404, 409}
     await desk.open("/backfills/987654")
-    await expect(page.get_by_text("there is no backfill 987654;")).to_be_visible()
+    await expect(page.get_by_text("there is no backfill 987654.")).to_be_visible()
 
 
 @done
 async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) -> None:
-    """At a rate, some of them; the rest only once somebody is sure."""
+    """Release some at a rate; drop the rest after confirmation."""
     page = await desk.open("/held")
     await expect(page.get_by_text("No held runs.")).to_be_visible()
     await missed(served, "orders", 5, catch_up="all", hold_above=2)
@@ -108,7 +108,7 @@ async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) ->
 
 
 async def test_viewer_cannot_decide_about_held_runs(door: Desk, guarded: Served) -> None:
-    """No buttons; what is sent all the same is refused."""
+    """No buttons, and forms are refused."""
     backfill_id = await a_backfill(guarded)
     await log_in(door, await guarded.token("viewer"), f"/backfills/{backfill_id}")
     page = door.page

@@ -1,4 +1,4 @@
-"""What is done to many schedules at once: to those that were ticked, or to all that match."""
+"""Bulk actions on selected or all matching schedules."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ from tickbird.web.pages import bulk
 
 @done
 async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> None:
-    """With a reason that must be given, and an end; what is left alone is told with why."""
+    """With a required reason and an end; unchanged schedules are listed with the reason."""
     await make(served, "alpha", "beta", "gamma", "delta")
     await served.client.schedules.pause("beta", actor="ben", note="mine")
     page = await desk.open("/schedules")
@@ -56,7 +56,7 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
 
 @done
 async def test_bulk_preview_request_is_aborted_when_the_form_is_sent(desk: Desk, served: Served) -> None:
-    """An answer that is still on its way when the form is sent comes to nobody."""
+    """A preview response that arrives after the form was sent is dropped."""
     await make(served, "alpha")
     page = await desk.open("/schedules")
     asked, held = asyncio.Event(), asyncio.Event()
@@ -81,7 +81,7 @@ async def test_bulk_preview_request_is_aborted_when_the_form_is_sent(desk: Desk,
 
 
 async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said before: how many, and what is unusual among them; many only when their number is typed."""
+    """The confirmation shows the number and warnings; large numbers must be typed."""
     monkeypatch.setattr(bulk, "TYPED_ABOVE", 3)
     await make(served, "post-a", "post-b", "post-c", "other")
     await make(served, "post-shadow", shadow=True)
@@ -157,6 +157,18 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await page.get_by_role("button", name="Run…").click()
     await expect(page.get_by_text("No schedule is selected")).to_be_visible()
     await context.close()
+
+
+async def test_bulk_above_the_maximum_is_refused(desk: Desk, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page shows the maximum, and nothing changes."""
+    monkeypatch.setattr(bulk, "MAX_COUNT", 2)
+    await make(served, "alpha", "beta", "gamma")
+    page = await desk.open("/schedules")
+    await page.get_by_label("all 3 schedules").check()
+    desk.expected.add(422)
+    await page.get_by_role("button", name="Pause…").click()
+    await expect(page.get_by_role("alert")).to_contain_text("More than 2 schedules match.")
+    assert (await served.client.schedules.get("alpha")).state == "active"
 
 
 async def test_bulk_viewer_cannot_change_schedules(door: Desk, guarded: Served) -> None:

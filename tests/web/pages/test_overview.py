@@ -13,7 +13,7 @@ from tickbird.domain.triggers.every import every
 
 @looked_at
 async def test_now_shows_findings_timeline_and_live_updates(desk: Desk, served: Served) -> None:
-    """What needs somebody stands first and leads to its run; the timeline has the past and the coming hours."""
+    """Findings come first and link to their run; the timeline shows past and future hours."""
     await play(served.store)
     page = await desk.open("/?range=3h")
     needs = page.locator(".needs")

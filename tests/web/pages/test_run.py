@@ -1,4 +1,4 @@
-"""The page of one run: its error first, its course, what it waits for; cancelled, repeated, repeated with changes."""
+"""The page of a run: error, attempts, waiting reason, cancel, retry, and retry with changes."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ SCHEMA: dict[str, Any] = {
 
 @looked_at
 async def test_failed_run_shows_its_error_first(desk: Desk, served: Served) -> None:
-    """Facts, course, attempts, payload; everything hostile is text, and what is opened stays open while it is live."""
+    """Details, timeline, attempts and payload; hostile data is text, and open details stay open."""
     await a_worker(served)
     await a_schedule(served, retries=2, payload={"limit": 5, "who": HOSTILE})
     made = await served.client.schedules.trigger("nightly", actor="ana")
@@ -69,7 +69,7 @@ async def test_waiting_run_shows_its_reason(desk: Desk, served: Served) -> None:
 
 @done
 async def test_running_run_is_requested_to_stop(desk: Desk, served: Served) -> None:
-    """The form says what that means; its reason shows on the page; one that has ended cannot be cancelled."""
+    """The form explains the effect; the page shows the reason; an ended run cannot be cancelled."""
     run_id = await enqueue(served)
     [run] = await claim(served)
     page = await desk.open(f"/runs/{run_id}")
@@ -90,7 +90,7 @@ async def test_running_run_is_requested_to_stop(desk: Desk, served: Served) -> N
 
 @done
 async def test_a_run_is_repeated_with_changes(desk: Desk, served: Served) -> None:
-    """By the form of its task; what is wrong stands at its field, and nothing that was typed is lost."""
+    """With the form of its task; errors are at their fields, and the input is kept."""
     await a_worker(served, SCHEMA)
     run_id = await enqueue(served, {"limit": 5, "who": 'ana "x"'})
     [run] = await claim(served)
@@ -126,7 +126,7 @@ async def test_a_run_is_repeated_with_changes(desk: Desk, served: Served) -> Non
 
 
 async def test_viewer_cannot_cancel_or_retry_runs(door: Desk, guarded: Served) -> None:
-    """No buttons; a form that is sent all the same is refused; what is another namespace's does not exist."""
+    """No buttons, and forms are refused; runs of other namespaces return 404."""
     run_id = await enqueue(guarded)
     hidden = await StoreClient(guarded.store, "other").runs.enqueue("digest", actor="x", unknown_task_ok=True)
     await log_in(door, await guarded.token("viewer", namespaces=("default",)), f"/runs/{run_id}")

@@ -1,4 +1,4 @@
-"""The log on the page of a run: as it comes, filtered, by page, as a file, and whatever stands in it."""
+"""The log of a run: live, filtered, by page and as a file, with any content."""
 
 from datetime import timedelta
 

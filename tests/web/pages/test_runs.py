@@ -1,4 +1,4 @@
-"""The list of runs: found by what the address asks for, by page in both directions, live."""
+"""The list of runs: filters, pages in both directions, live updates."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,7 +10,7 @@ from tests.web.making import HOSTILE, TRACEBACK, a_schedule, a_worker, claim, en
 
 @looked_at
 async def test_runs_in_every_state(desk: Desk, served: Served) -> None:
-    """An empty store teaches; each run has its row as soon as it exists, and what it says is text."""
+    """An empty store shows a hint; new runs appear live, and their output is text."""
     page = await desk.open("/runs")
     await expect(page.get_by_text("No runs yet.")).to_be_visible()
     await a_worker(served)
@@ -35,7 +35,7 @@ async def test_runs_in_every_state(desk: Desk, served: Served) -> None:
 
 @done
 async def test_filters_are_in_the_address(desk: Desk, served: Served) -> None:
-    """Several statuses at once, names, origins and times; what cannot be read is told."""
+    """Several statuses, names, origins and times; invalid filters are reported."""
     await a_schedule(served)
     failed = (await served.client.schedules.trigger("nightly", actor="ana")).id
     [run] = await claim(served)

@@ -21,7 +21,7 @@ from tickbird.store.protocol.store import Store
 
 @looked_at
 async def test_schedule_page_shows_state_ticks_runs_and_definition(desk: Desk, served: Served) -> None:
-    """What it is, how it stands, what it did and what comes; each tick leads to its why."""
+    """Definition, state, history and future; each tick links to its explanation."""
     await a_worker(served)
     last = await a_past(
         served,
@@ -115,7 +115,7 @@ async def test_schedule_page_shows_dst_notes_at_ticks(desk: Desk, served: Served
 
 
 async def test_viewer_has_no_actions_and_forged_form_is_refused(door: Desk, guarded: Served) -> None:
-    """Neither buttons nor links to forms; the form itself is not shown, and what is sent to it does nothing."""
+    """No buttons and no links to forms; the form is refused by GET and POST."""
     await make(guarded)
     await log_in(door, await guarded.token("viewer"), "/schedules/nightly")
     page = door.page
@@ -146,7 +146,7 @@ async def test_viewer_has_no_actions_and_forged_form_is_refused(door: Desk, guar
 
 
 async def test_the_page_follows_what_happens(desk: Desk, served: Served) -> None:
-    """A pause by somebody else shows by itself, and what was opened stays open."""
+    """A pause by another user appears live, and open details stay open."""
     await make(served)
     page = await desk.open("/schedules/nightly")
     await page.locator("#raw summary").click()

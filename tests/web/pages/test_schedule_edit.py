@@ -37,7 +37,7 @@ def test_no_field_is_forgotten() -> None:
     ids=str,
 )
 def test_triggers_as_texts_are_the_same(encoded: dict[str, object]) -> None:
-    """Whatever is stored comes back as it was, be it as JSON."""
+    """Stored triggers round-trip, some of them as JSON."""
     text, tz = trigger_texts(encoded)
     assert read_trigger(text, tz).to_json() == trigger_from_json(encoded).to_json()
 
@@ -119,7 +119,7 @@ async def test_preview_updates_while_typing(desk: Desk, served: Served) -> None:
 
 @done
 async def test_preview_works_with_styles_set_by_an_extension(desk: Desk, served: Served) -> None:
-    """A style that was set and taken back from outside is not drawn anew, which the policy would forbid."""
+    """A style that was set and removed from outside is not restored, which the policy would forbid."""
     page = await desk.open("/schedules/new")
     await page.evaluate(
         "for (const each of document.querySelectorAll('[id]')) { each.style.color = 'red'; each.style.color = '' }"
@@ -130,13 +130,13 @@ async def test_preview_works_with_styles_set_by_an_extension(desk: Desk, served:
 
 
 async def review(page: Page) -> None:
-    """On to the page that shows what changes."""
+    """Continue to the review page."""
     await page.get_by_role("button", name="Review…").click()
 
 
 @done
 async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
-    """Mistakes stand at their fields and lose nothing; only what was touched is changed."""
+    """Errors are at their fields and keep the input; only changed fields are updated."""
     page = await desk.open("/schedules/new")
     await page.get_by_label("Name", exact=True).fill("not a name")
     await page.get_by_label("Cron, every").fill("every 90x")
@@ -188,7 +188,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
 
 
 async def test_two_people_at_once(desk: Desk, served: Served) -> None:
-    """Whoever comes second sees what the other changed, beside what they typed, and chooses."""
+    """The second user sees the change of the first next to their own input, and chooses."""
     await make(served, "nightly", retries=1)
     page = await desk.open("/schedules/nightly/edit")
     await page.get_by_label("Retries").fill("7")
@@ -222,7 +222,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
 
 
 async def test_over_code_and_back(desk: Desk, served: Served) -> None:
-    """An operator's change of what code declares outlives it, is shown, and is taken back."""
+    """An operator override survives a deploy, is shown, and can be reset."""
     definition = Definition(trigger=cron("0 3 * * *"), target=Target("report"), retries=1)
     declared = Create(actor="sync", namespace="default", definition=definition, app="shop", fingerprint="f1")
     await served.store.schedules.change("default", "declared", declared)
@@ -291,7 +291,7 @@ async def test_edit_requires_editor_and_admin_for_commands(door: Desk, guarded: 
 
 @done
 async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk, served: Served) -> None:
-    """Beside the form, in the review, and in what is saved; what is typed is kept, be it the default."""
+    """In the preview, the review and the saved definition; typed values win, even defaults."""
     settings = {"queue": "reports", "retries": 5, "timeout": 600, "on_crash": "fail", "concurrency_key": "k"}
     tasks = {"report": {"schema": {}, **settings}}
     await served.store.workers.heartbeat(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)

@@ -127,7 +127,7 @@ async def test_schedule_search_updates_while_typing(
 
 
 async def test_schedule_search_drops_late_responses(desk: Desk, served: Served) -> None:
-    """A page that comes up to date slowly, while one types, keeps what was typed and the rows that belong to it."""
+    """A slow live update during typing keeps the input and its rows."""
     await make(served, "alpha", "beta")
     page = await desk.open("/schedules")
     asked, held = asyncio.Event(), asyncio.Event()
@@ -151,7 +151,7 @@ async def test_schedule_search_drops_late_responses(desk: Desk, served: Served) 
 
 
 async def test_by_keyboard_and_live(desk: Desk, served: Served) -> None:
-    """j, k, x and Enter; what is selected stays so while rows come and go around it."""
+    """j, k, x and Enter; the selection stays while rows change."""
     await make(served, "alpha", "beta", "gamma")
     page = await desk.open("/schedules")
     for key in ("j", "j", "x"):

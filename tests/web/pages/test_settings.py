@@ -1,4 +1,4 @@
-"""Settings: who one is, times and colours, what stands behind the pages, and logging out of every window."""
+"""Settings: caller, time zone, theme, system information, and logout from all sessions."""
 
 from typing import get_args
 
@@ -38,7 +38,7 @@ async def test_settings_show_caller_and_system(door: Desk, guarded: Served, view
 
 @done
 async def test_times_and_colours_are_chosen(desk: Desk, served: Served) -> None:
-    """A zone that there is not is refused with what was typed; the browser's own is offered; colours stay."""
+    """An unknown zone is refused and stays in the field; the browser's zone is offered; the theme is stored."""
     desk.expected.add(422)
     page = await desk.open("/settings")
     await expect(page.get_by_text("No token is needed here")).to_be_visible()

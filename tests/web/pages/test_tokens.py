@@ -89,7 +89,7 @@ async def test_the_keyboard_alone_makes_a_token(door: Desk, guarded: Served) -> 
 
 
 async def test_every_end_that_is_offered(served: Served) -> None:
-    """And those that make no sense are refused, at their field; the answer is not to be kept."""
+    """Invalid ends are refused at their field; the response must not be cached."""
     async with httpx.AsyncClient(base_url=served.url) as http:
         csrf = await Held(http).csrf()
         form = {"csrf": csrf, "name": "x", "role": "viewer", "namespaces": "default", "ends_at": ""}
@@ -127,7 +127,7 @@ async def test_every_end_that_is_offered(served: Served) -> None:
 
 @done
 async def test_a_token_is_revoked_with_its_sessions(door: Desk, guarded: Served, browser: Browser, view: View) -> None:
-    """It says how many end; whoever holds one is out at once; one's own is warned of, and logs one out."""
+    """The page shows the number of sessions; they end at once; revoking the own token shows a warning and logs out."""
     door.expected.add(401)
     mine, theirs = await guarded.token("admin"), await guarded.token("viewer", "ben")
     await log_in(door, mine, "/settings/tokens")

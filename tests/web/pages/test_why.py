@@ -46,7 +46,7 @@ async def test_why_shows_every_step_with_links(desk: Desk, served: Served) -> No
 
 @done
 async def test_why_explains_any_instant(desk: Desk, served: Served) -> None:
-    """On the grid or off it, past or to come, in a zone; what is no instant comes back as it was typed."""
+    """On or off the grid, past or future, in a zone; invalid input stays in the field."""
     await make(served)
     page = await desk.open("/schedules/nightly/why")
     await expect(page.locator(".verdict")).to_be_visible()

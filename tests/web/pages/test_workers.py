@@ -17,7 +17,7 @@ def a_worker(name: str = "w1", **options: object) -> Worker:
 
 @looked_at
 async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
-    """Who is alive, who holds back, who is asked to drain; and nothing of theirs becomes part of the page."""
+    """Live, standby and draining workers; their data is shown as text."""
     page = await desk.open("/workers")
     await expect(page.get_by_text("No live workers.")).to_be_visible()
     await served.store.workers.heartbeat(a_worker(), live_for=600)
@@ -34,7 +34,7 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
 
 @done
 async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: Served) -> None:
-    """Each number to the runs that it counts, whatever is in the name of the queue or of the key."""
+    """Each number links to the runs that it counts, for any queue name and key."""
     odd = "a&b=c <script>alert(1)</script>"
     await served.client.runs.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
     second = await served.client.runs.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
