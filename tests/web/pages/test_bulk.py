@@ -102,7 +102,7 @@ async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: p
     await desk.check("bulk-run")
     await dialog.get_by_role("button", name="Run them").click()
     await expect(dialog.get_by_role("heading", name="4 of 5 run")).to_be_visible()
-    await expect(dialog.get_by_role("row", name="post-shadow")).to_contain_text("is a shadow and runs nothing")
+    await expect(dialog.get_by_role("row", name="post-shadow")).to_contain_text("is a shadow and never runs")
     assert sorted(run.schedule or "" for run in await served.client.runs.list()) == [
         "post-a",
         "post-b",
