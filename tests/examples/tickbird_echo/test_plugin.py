@@ -131,7 +131,7 @@ def define_over_http(machine: Machine) -> None:
         shown = subprocess.run(show, cwd=machine.folder, capture_output=True, text=True, check=True).stdout
         assert "from-api · Every second" in shown
         assert "left alone" not in shown
-        assert "no worker that executes is alive" in shown
+        assert "no live worker executes runs" in shown
         script = (
             "import asyncio; from tickbird import Tickbird, every; from tickbird_echo import EchoSpec\n"
             "async def create():\n"
