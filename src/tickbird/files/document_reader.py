@@ -18,7 +18,7 @@ from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Targ
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import PauseState
-from tickbird.domain.targets.registry import read_spec, target_kinds
+from tickbird.domain.targets.registry import kind_file_schema, read_spec, target_kinds, written_parts
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
@@ -263,7 +263,7 @@ class DocumentReader(Triggers, Policies):
     def spec(self, kind: str, node: Node) -> Any:
         """Read the spec of a target. Its parts are checked one by one first, so that each error has its location."""
         target = target_kinds()[kind]
-        schemas = _alternatives(target.file_schema())
+        schemas = _alternatives(kind_file_schema(target))
         fields = next((schema.get("properties") for schema in schemas if schema.get("type") == "object"), None)
         if schemas and not any(isinstance(node.value, _TYPES.get(schema.get("type"), object)) for schema in schemas):
             return self.expected(node, target.expects, kind)
@@ -272,7 +272,7 @@ class DocumentReader(Triggers, Policies):
             for name, part in node.value.items():
                 if name not in fields:
                     self.unknown(name, part, fields, f"a {kind}")
-        for path, value in target.written_parts(node.plain):
+        for path, value in written_parts(target, node.plain):
             if fields is None or path[0] in fields:
                 self.checked(_part(node, path), partial(read_spec, kind, value))
         if len(self.diagnostics) > before:

@@ -10,7 +10,7 @@ from tickbird.domain.schema_parts import NAME as _NAME
 from tickbird.domain.schema_parts import WRITTEN_DURATION as _LENGTH
 from tickbird.domain.schema_parts import WRITTEN_INSTANT as _INSTANT
 from tickbird.domain.schema_parts import Schema
-from tickbird.domain.targets.registry import target_kinds
+from tickbird.domain.targets.registry import kind_file_schema, target_kinds
 from tickbird.domain.triggers.every import UNITS
 from tickbird.domain.triggers.rrule.rrule import MAX_DATES
 from tickbird.domain.triggers.trigger import FORMS, MAX_MEMBERS
@@ -98,7 +98,10 @@ def _schedule() -> Schema:
     }
     kinds = {kind: target_kinds()[kind] for kind in target_names()}
     properties |= {
-        kind: {**({"$ref": f"#/$defs/{kind}"} if kind in _targets() else spec.file_schema()), "description": spec.about}
+        kind: {
+            **({"$ref": f"#/$defs/{kind}"} if kind in _targets() else kind_file_schema(spec)),
+            "description": spec.about,
+        }
         for kind, spec in kinds.items()
     }
     properties |= {name: policy.file_schema() for name, policy in POLICIES.items()}
@@ -129,5 +132,5 @@ def _calendar() -> Schema:
 
 
 def _targets() -> Schema:
-    schemas = {kind: target_kinds()[kind].file_schema() for kind in target_names()}
+    schemas = {kind: kind_file_schema(target_kinds()[kind]) for kind in target_names()}
     return {kind: schema for kind, schema in schemas.items() if schema.get("type") != "string"}

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
 from tickbird import DefinitionError, Tickbird, command, every
-from tickbird.domain.explain.unserved_runs import unserved_reason, worker_command
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.schedules.codec import (
     CUSTOM_TRIGGERS,
     FORMAT,
@@ -22,11 +24,27 @@ from tickbird.domain.schedules.codec import (
     own_formats,
 )
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.json_schema import target_schema
 from tickbird.domain.schedules.target_input import is_target_kind, with_target
+from tickbird.domain.targets import registry
 from tickbird.domain.targets.command import CommandSpec
-from tickbird.domain.targets.registry import describe_target, find_kind, first_kind_format, read_target, target_kinds
+from tickbird.domain.targets.registry import (
+    describe_target,
+    find_kind,
+    first_kind_format,
+    read_target,
+    target_details,
+    target_kinds,
+    target_line,
+    target_requirement,
+    target_worker_command,
+    write_target,
+    written_parts,
+)
 from tickbird.domain.targets.target import Target, target_of
 from tickbird.domain.workers import Worker, publish_targets
+from tickbird.files.json_schema import json_schema as file_schema
+from tickbird.web.forms.target_fields import target_forms
 
 PACKAGE = Path(__file__).parents[3] / "examples" / "tickbird_echo"
 OTHERS = """
@@ -67,7 +85,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 def test_plug_in_kinds_are_loaded_and_invalid_ones_ignored(plug_in: Any, caplog: pytest.LogCaptureFixture) -> None:
     forget()
     assert [*target_kinds()] == ["task", "command", "echo"]
-    ignored = {record.args[0] for record in caplog.records if isinstance(record.args, tuple)}
+    ignored = {record.args[1] for record in caplog.records if isinstance(record.args, tuple)}
     assert ignored == {"command", "broken", "shout", "text", "half"}
     assert "it does not implement from_json, json_schema, to_json" in caplog.text
     assert is_target_kind("echo")
@@ -170,7 +188,7 @@ def test_why_no_worker_serves_a_target(target: Target, requirement: str) -> None
     assert unserved_reason("default", target, [a_worker(tasks=published)]) == f"no live worker {requirement}"
     assert unserved_reason("default", target, [a_worker(tasks=publish_targets({target.key: {}}))]) == ""
     assert describe_target(target) in requirement
-    assert worker_command("a b", target).startswith("tickbird worker MODULE:APP --queues 'a b'")
+    assert target_worker_command("a b", target).startswith("tickbird worker MODULE:APP --queues 'a b'")
 
 
 def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,27 +200,191 @@ def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPat
         read_target({"command": {}})
 
 
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Installs a package with one kind: a module with EchoSpec, and its class `Spec`."""
+
+    def write(kind: str, body: str, before: str = "") -> None:
+        metadata = tmp_path / "other-1.0.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(
+            f"[tickbird.targets]\n{kind} = other_kind:Spec\necho = tickbird_echo.spec:EchoSpec\n"
+        )
+        head = "from typing import Any\nfrom tickbird_echo import EchoSpec\nfrom tickbird.targets import FormField\n"
+        spec = f"class Spec(EchoSpec):\n    kind = {kind!r}\n{indent(body, '    ')}\n"
+        (tmp_path / "other_kind.py").write_text(f"{before}\n{head}\n\n{spec}")
+        for folder in (tmp_path, PACKAGE):
+            monkeypatch.syspath_prepend(str(folder))
+        forget()
+
+    yield write
+    for module in [module for module in sys.modules if module.startswith(("tickbird_echo", "other_kind"))]:
+        del sys.modules[module]
+    monkeypatch.undo()
+    forget()
+
+
 @pytest.mark.parametrize(
     "name", ["timeout", "payload", "trigger", "target", "v", "closed", "cron", "any_of", "tz", "params"]
 )
 def test_a_kind_named_like_a_key_of_a_definition_is_refused(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    name: str, install: Callable[..., None], caplog: pytest.LogCaptureFixture
 ) -> None:
-    metadata = tmp_path / "clash-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: clash\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(f"[tickbird.targets]\n{name} = clash:ClashSpec\n")
-    code = f"from tickbird_echo import EchoSpec\n\n\nclass ClashSpec(EchoSpec):\n    kind = {name!r}\n"
-    (tmp_path / "clash.py").write_text(code)
-    for folder in (tmp_path, PACKAGE):
-        monkeypatch.syspath_prepend(str(folder))
-    forget()
-    try:
-        assert [*target_kinds()] == ["task", "command"]
-        refusal = f"{name!r} is a field of a schedule; give the kind another name"
-        assert caplog.messages == [f"target kind {name} is not available: plug-in clash:ClashSpec: {refusal}"]
-    finally:
-        for module in [module for module in sys.modules if module.startswith(("tickbird_echo", "clash"))]:
-            del sys.modules[module]
-        monkeypatch.undo()
-        forget()
+    install(name, "")
+    assert [*target_kinds()] == ["task", "command", "echo"]
+    refusal = f"{name!r} is a field of a schedule; give the kind another name"
+    assert caplog.messages == [f"target kind {name} is not available: plug-in other_kind:Spec: {refusal}"]
+
+
+INVALID = {
+    "json_schema raises": ("json_schema = classmethod(lambda cls: {}['x'])", "json_schema() raised KeyError: 'x'"),
+    "json_schema ends the process": (
+        "@classmethod\ndef json_schema(cls):\n    raise SystemExit(3)",
+        "json_schema() raised SystemExit: 3",
+    ),
+    "json_schema is a set": (
+        "json_schema = classmethod(lambda cls: {'a'})",
+        "json_schema() is not JSON (TypeError: Object of type set is not JSON serializable)",
+    ),
+    "json_schema is a boolean": ("json_schema = classmethod(lambda cls: True)", "json_schema() must return a dict"),
+    "json_schema has an unknown type": (
+        "json_schema = classmethod(lambda cls: {'type': 'strin'})",
+        "json_schema() is not a JSON Schema ('strin' is not valid under any of the given schemas)",
+    ),
+    "file_schema raises": ("file_schema = classmethod(lambda cls: {}['x'])", "file_schema() raised KeyError: 'x'"),
+    "form of texts": ("form = ('text',)", "its form must be a tuple of FormField values"),
+    "form is one field": ("form = FormField('a', 'A')", "its form must be a tuple of FormField values"),
+    "label of a field": ("form = (FormField('a', 5),)", "name, label and hint of a FormField must be texts"),
+    "kind of a field": ("form = (FormField('a', 'A', kind='int'),)", "the kind of a FormField must be text or json"),
+    "equal fields": ("form = (FormField('a', 'A'),) * 2", "the fields of its form must have different names"),
+    "about": ("about = None", "its about must be a text"),
+    "executor": ("executor = 'tickbird_echo'", "its executor must be module:function"),
+    "role": ("role = 'owner'", "its role must be editor or admin"),
+    "format": ("format = 1", "its format must be None, because only built-in kinds have a fixed one"),
+}
+
+
+@pytest.mark.parametrize("body, refusal", INVALID.values(), ids=[*INVALID])
+def test_a_kind_with_an_invalid_declaration_is_not_loaded_and_named_once(
+    body: str, refusal: str, install: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install("shout", body)
+    assert [*target_kinds()] == ["task", "command", "echo"]
+    assert json.dumps(target_schema())
+    assert json.dumps(file_schema())
+    assert [form.kind for form in target_forms()] == ["command", "echo"]
+    assert caplog.messages == [f"target kind shout is not available: plug-in other_kind:Spec: {refusal}"]
+
+
+def test_a_module_that_ends_the_process_is_not_loaded(
+    install: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install("shout", "", before="raise SystemExit(2)")
+    assert [*target_kinds()] == ["task", "command", "echo"]
+    assert caplog.messages == ["target kind shout is not available: plug-in other_kind:Spec: SystemExit: 2"]
+
+
+def test_ctrl_c_during_the_import_of_a_plug_in_ends_the_process(install: Callable[..., None]) -> None:
+    install("shout", "", before="raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        target_kinds()
+
+
+@pytest.mark.parametrize("failure", ["raise KeyError('x')", "raise SystemExit(2)", "return 5"])
+def test_failing_texts_of_a_kind_have_defaults_and_are_logged_once(
+    failure: str, install: Callable[..., None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "_failed", set())
+    install(
+        "shout",
+        f"@property\ndef line(self):\n    {failure}\n@property\ndef details(self):\n    {failure}\n"
+        f"@classmethod\ndef describe(cls, name):\n    {failure}\n"
+        f"@classmethod\ndef requirement(cls, name):\n    {failure}\n"
+        f"@classmethod\ndef worker_command(cls, queue, name):\n    {failure}\n"
+        f"@classmethod\ndef written_parts(cls, value):\n    {failure}\n",
+    )
+    target = read_target({"shout": {"text": "a", "channel": "loud"}})
+    for _ in range(2):
+        assert describe_target(target) == "shout 'loud'"
+        assert target_requirement(target) == "executes shout 'loud'"
+        assert target_worker_command("default", target).endswith("# on a machine that can execute shout 'loud'")
+        assert (target_line(target), target_details(target)) == ("loud", {})
+        assert [*written_parts(target_kinds()["shout"], {"text": "a"})] == []
+    methods = [message.split(" failed")[0].rpartition(" ")[2] for message in caplog.messages]
+    assert sorted(methods) == ["describe", "details", "line", "requirement", "worker_command", "written_parts"]
+
+
+def test_paths_of_a_kind_that_are_not_in_the_value_are_ignored(install: Callable[..., None]) -> None:
+    install("shout", "@classmethod\ndef written_parts(cls, value):\n    return [(('nowhere', 1), value)]")
+    assert [*written_parts(target_kinds()["shout"], {"text": "a"})] == []
+
+
+@pytest.mark.parametrize(
+    "body, words",
+    {
+        "from_json ends the process": (
+            "@classmethod\ndef from_json(cls, value):\n    raise SystemExit(2)",
+            "shout: cannot be read (SystemExit: 2).",
+        ),
+        "from_json returns something else": (
+            "from_json = classmethod(lambda cls, value: value)",
+            "shout: cannot be read (TypeError: from_json returned dict).",
+        ),
+        "name raises": ("name = property(lambda self: {}['x'])", "shout: cannot be read (KeyError: 'x')."),
+        "to_json raises": ("to_json = lambda self: {}['x']", "shout: cannot be stored (KeyError: 'x')."),
+        "to_json is a set": (
+            "to_json = lambda self: {'a'}",
+            "shout: cannot be stored (TypeError: Object of type set is not JSON serializable).",
+        ),
+    }.values(),
+)
+def test_a_kind_that_fails_with_a_value_is_a_definition_error(
+    body: str, words: str, install: Callable[..., None]
+) -> None:
+    install("shout", body)
+    with pytest.raises(DefinitionError) as caught:
+        write_target(read_target({"shout": {"text": "a"}}))
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize(
+    "module",
+    {
+        "the module ends the process": "raise SystemExit(2)",
+        "the function raises": "def executables(app):\n    raise InvalidError('no channel')",
+        "the name is a number": """
+class Echo(SpecExecutable):
+    kind, name = 'shout', 5
+
+    def __init__(self):
+        pass
+
+    def execute(self, spec, run):
+        pass
+
+def executables(app):
+    return [Echo()]
+""",
+        "describe returns a set": """
+class Echo(SpecExecutable):
+    def execute(self, spec, run):
+        pass
+
+    def describe(self):
+        return {'a': {1}}
+
+def executables(app):
+    return [Echo(type('S', (), {'kind': 'shout'}), 'main')]
+""",
+    }.values(),
+)
+def test_failing_executables_of_a_kind_leave_other_kinds_executable(
+    module: str, tmp_path: Path, install: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install("shout", "executor = 'other_kind_executor:executables'")
+    head = "from tickbird import InvalidError\nfrom tickbird.targets import SpecExecutable\n"
+    (tmp_path / "other_kind_executor.py").write_text(head + module)
+    assert [*Tickbird("sqlite://:memory:").executables] == [("echo", "main")]
+    expected = "targets of kind shout are not executed here: other_kind_executor:executables failed"
+    assert caplog.messages == [expected]

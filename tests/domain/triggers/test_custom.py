@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.triggers.cron.strategies import thorough
+from tickbird.domain import plug_ins
 from tickbird.domain.errors import InvalidError, TriggerError
 from tickbird.domain.triggers import custom
 from tickbird.domain.triggers.cron.cron import cron
@@ -182,7 +183,7 @@ def test_entry_points_register_triggers(monkeypatch: pytest.MonkeyPatch, caplog:
         EntryPoint("test_broken", f"{home}:nothing_there", custom.GROUP),
         EntryPoint("test_misnamed", f"{home}:workdays", custom.GROUP),
     ]
-    monkeypatch.setattr(custom, "entry_points", lambda group: EntryPoints(entries).select(group=group))
+    monkeypatch.setattr(plug_ins, "entry_points", lambda group: EntryPoints(entries).select(group=group))
     monkeypatch.setattr(custom, "_registered", {})
     custom._plug_ins.cache_clear()
     try:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from shlex import quote
 
 from tickbird.domain.messages import count
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, published
-from tickbird.domain.targets.registry import describe_target, find_kind
+from tickbird.domain.targets.registry import target_requirement
 from tickbird.domain.targets.target import Target
 from tickbird.domain.workers import Worker, executes
 
@@ -26,7 +25,7 @@ def unserved_reason(
         return unserved_queue
     executing = [worker for worker in workers if executes(worker)]
     serving = [worker for worker in executing if queue in worker.queues]
-    requirement = _requirement(target)
+    requirement = target_requirement(target)
     if not any(worker.serves(target.key) for worker in executing):
         return f"no live worker {requirement}"
     able = [worker for worker in serving if worker.serves(target.key)]
@@ -51,19 +50,6 @@ def unserved_reason(
 
 def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
     return [runs for runs in published(worker.health) if runs.covers(run)]
-
-
-def _requirement(target: Target) -> str:
-    kind = find_kind(target.kind)
-    return f"executes {describe_target(target)}" if kind is None else kind.requirement(target.name)
-
-
-def worker_command(queue: str, target: Target) -> str:
-    """Return the command line of a worker that would claim runs of this queue and target."""
-    kind = find_kind(target.kind)
-    if kind is None:
-        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # with the package of target kind {target.kind!r}"
-    return kind.worker_command(queue, target.name)
 
 
 def unserved(queue: str, workers: Sequence[Worker]) -> str:

@@ -12,7 +12,7 @@ from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schema_parts import NAME as NAME
 from tickbird.domain.schema_parts import Schema
 from tickbird.domain.schema_parts import object_schema as _object
-from tickbird.domain.targets.registry import target_kinds
+from tickbird.domain.targets.registry import kind_schema, target_kinds
 from tickbird.domain.triggers.trigger import ANY_OF, FORMS, MAX_MEMBERS
 
 ZONE: Final[Schema] = {
@@ -63,7 +63,7 @@ def trigger_schema() -> Schema:
 
 def target_schema() -> Schema:
     kinds = target_kinds().items()
-    return {"anyOf": [_object({kind: spec.json_schema()}, spec.about) for kind, spec in kinds]}
+    return {"anyOf": [_object({kind: kind_schema(spec)}, spec.about) for kind, spec in kinds]}
 
 
 def _or_null(field: Schema) -> Schema:

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Final
 
 from tickbird.domain.cancellation import checkpoint
 from tickbird.domain.errors import TriggerError
+from tickbird.domain.plug_ins import PLUG_IN_ERRORS, InvalidPlugInError, error_text, load_plug_ins
 from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zone_data import zone_info
@@ -125,17 +125,13 @@ def limited_calls(maximum: int = MAX_PLAN_CALLS) -> Iterator[None]:
 
 @cache
 def _plug_ins() -> Mapping[str, CustomTrigger]:
-    customs: dict[str, CustomTrigger] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        try:
-            loaded = entry.load()
-            if not isinstance(loaded, CustomTrigger) or loaded.name != entry.name:
-                raise TypeError(f"it is not a function with @custom_trigger({entry.name!r})")
-        except Exception as error:  # noqa: BLE001 - a broken plug-in must not stop anything else
-            log.warning("custom trigger %s is not available: plug-in %s: %s", entry.name, entry.value, error)
-        else:
-            customs.setdefault(entry.name, loaded)
-    return customs
+    return load_plug_ins(GROUP, "custom trigger", _check_plug_in, log)
+
+
+def _check_plug_in(name: str, loaded: object) -> CustomTrigger:
+    if not isinstance(loaded, CustomTrigger) or loaded.name != name:
+        raise InvalidPlugInError(f"it is not a function with @custom_trigger({name!r})")
+    return loaded
 
 
 def _home(trigger: CustomTrigger) -> str:
@@ -258,7 +254,7 @@ class Custom(BaseTrigger):
             # Lists and pages show it, so an error must not hide the schedule.
             try:
                 text = str(self._type.describe(**self.params))[:1_000]
-            except Exception as error:  # noqa: BLE001
+            except PLUG_IN_ERRORS as error:
                 log.warning("custom trigger %s: describe raised %s", self.name, type(error).__name__)
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
@@ -288,8 +284,8 @@ class Custom(BaseTrigger):
                 raise _refuse(self.name, "needs too many calls to plan one schedule", "Make it tick less often.")
         try:
             return function(*instants, **self._params)
-        except Exception as error:
-            raise _refuse(self.name, f"raised {type(error).__name__}: {str(error)[:200]}") from error
+        except PLUG_IN_ERRORS as error:
+            raise _refuse(self.name, f"raised {error_text(error)}") from error
 
 
 def _canonical(name: str, params: object) -> str:

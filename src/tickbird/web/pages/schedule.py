@@ -21,6 +21,7 @@ from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.diff import revision_origin
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, trigger_description
+from tickbird.domain.targets.registry import target_details, target_line
 from tickbird.domain.time.instants import to_datetime, utc_text
 from tickbird.domain.workers import Worker
 from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
@@ -110,6 +111,8 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
     return {
         "schedule": found,
         "definition": definition,
+        "target_line": "" if definition is None else target_line(definition.target),
+        "target_details": {} if definition is None else target_details(definition.target),
         "tz": own or "UTC",
         "at": at,
         "drawn": drawn,

@@ -25,6 +25,7 @@ from tickbird.domain.messages import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule, State, trigger_description
+from tickbird.domain.targets.registry import target_details, target_line
 from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.codec import encode
 
@@ -215,9 +216,11 @@ def _facts(schedule: Schedule, problems: Sequence[str], now: datetime, tz: str) 
     facts += [("problem", Cell(problem, "red")) for problem in problems]
     if schedule.state == "active":
         facts.append(("next run", _next(schedule, now, tz) or "none"))
-    if schedule.definition is not None and (spec := schedule.definition.target.spec) is not None:
-        facts.append((spec.kind, spec.line))
-        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in spec.details.items()]
+    if schedule.definition is not None and schedule.definition.target.spec is not None:
+        defined = schedule.definition.target
+        facts.append((defined.kind, target_line(defined)))
+        details = target_details(defined)
+        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in details.items()]
     elif isinstance(target, dict):
         facts += [(str(kind), str(value)) for kind, value in target.items()]
     facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))

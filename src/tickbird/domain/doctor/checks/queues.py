@@ -10,9 +10,9 @@ from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE, age
 from tickbird.domain.doctor.checks.phrases import capped_count, sentence
 from tickbird.domain.doctor.finding import Finding, ok, problem, warning
 from tickbird.domain.doctor.snapshot import StoreSnapshot, Workload
-from tickbird.domain.explain.unserved_runs import unserved_reason, worker_command
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count
-from tickbird.domain.targets.registry import describe_target
+from tickbird.domain.targets.registry import describe_target, target_worker_command
 from tickbird.domain.targets.target import TASK, Target
 from tickbird.domain.time.durations import duration_text
 
@@ -59,7 +59,7 @@ def queues(condition: StoreSnapshot) -> Iterator[Finding]:
 def _unserved(condition: StoreSnapshot, queue: str, target: Target, number: int, waited: float, why: str) -> Finding:
     runs = f"{capped_count(number, 'run')} of {describe_target(target)} in queue {queue!r}"
     text = f"{runs} cannot start: {why}. The oldest has waited for {duration_text(waited)}."
-    fix = worker_command(queue, target)
+    fix = target_worker_command(queue, target)
     figures = {"queue": queue, **_figures(target), "runs": number, "oldest_seconds": round(waited, 1)}
     return (problem if waited > VERY_LATE else warning)("queues", sentence(text), fix, **figures)
 
@@ -86,5 +86,5 @@ def _unserved_schedules(
         )
         schedules = count(group.count, "schedule")
         text = f"{schedules} of {describe_target(group.target)} in queue {group.queue!r} could not start: {why}{soon}."
-        fix = worker_command(group.queue, group.target)
+        fix = target_worker_command(group.queue, group.target)
         yield warning("queues", text, fix, queue=group.queue, **_figures(group.target), schedules=group.count)
