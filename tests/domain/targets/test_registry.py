@@ -6,11 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import pytest
 
+from tests.plug_in_package import ECHO, forget, package
 from tickbird import DefinitionError, Tickbird, command, every
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.schedules.codec import (
@@ -46,7 +46,6 @@ from tickbird.domain.workers import Worker, publish_targets
 from tickbird.files.json_schema import json_schema as file_schema
 from tickbird.web.forms.target_fields import target_forms
 
-PACKAGE = Path(__file__).parents[3] / "examples" / "tickbird_echo"
 OTHERS = """
 [tickbird.targets]
 echo = tickbird_echo.spec:EchoSpec
@@ -58,11 +57,6 @@ half = half_done:HalfSpec
 """
 
 
-def forget() -> None:
-    for cached in (target_kinds, own_formats):
-        cached.cache_clear()
-
-
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The spec of the example, as if it were installed, next to invalid entry points."""
@@ -72,7 +66,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     (metadata / "entry_points.txt").write_text(OTHERS)
     half = "from tickbird.targets import TargetSpec\n\n\nclass HalfSpec(TargetSpec):\n    kind = 'half'\n"
     (tmp_path / "half_done.py").write_text(half)
-    for folder in (tmp_path, PACKAGE):
+    for folder in (tmp_path, ECHO):
         monkeypatch.syspath_prepend(str(folder))
     forget()
     yield target_kinds()["echo"]
@@ -201,28 +195,9 @@ def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
-    """Installs a package with one kind: a module with EchoSpec, and its class `Spec`."""
-
-    def write(kind: str, body: str, before: str = "") -> None:
-        metadata = tmp_path / "other-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(
-            f"[tickbird.targets]\n{kind} = other_kind:Spec\necho = tickbird_echo.spec:EchoSpec\n"
-        )
-        head = "from typing import Any\nfrom tickbird_echo import EchoSpec\nfrom tickbird.targets import FormField\n"
-        spec = f"class Spec(EchoSpec):\n    kind = {kind!r}\n{indent(body, '    ')}\n"
-        (tmp_path / "other_kind.py").write_text(f"{before}\n{head}\n\n{spec}")
-        for folder in (tmp_path, PACKAGE):
-            monkeypatch.syspath_prepend(str(folder))
-        forget()
-
-    yield write
-    for module in [module for module in sys.modules if module.startswith(("tickbird_echo", "other_kind"))]:
-        del sys.modules[module]
-    monkeypatch.undo()
-    forget()
+def install(tmp_path: Path) -> Iterator[Callable[..., None]]:
+    with package(tmp_path) as write:
+        yield write
 
 
 @pytest.mark.parametrize(

@@ -128,16 +128,27 @@ def _zone(shown: Mapping[str, str]) -> str:
 def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
     shown = draft.texts
     task = shown["task"].strip()
+    # Labels by input, of the task and of each kind that has a text.
+    filled = {"task": "Task"} if task else {}
+    edited: list[TargetForm] = []
     for form in target_forms():
-        if any(shown[name] != before[name] for name in form.inputs) and any(
-            shown[name].strip() for name in form.inputs
-        ):
-            if visit.may(form.role):
-                _parse(draft, "target", partial(form.read, shown, _spec(draft.base, form.kind)), form.inputs)
-            else:
-                draft.wrong[form.inputs[0]] = form.refusal
+        labels = {name: label for name, label in form.labels.items() if shown[name].strip()}
+        is_edited = any(shown[name] != before[name] for name in form.inputs)
+        if labels and is_edited and not visit.may(form.role):
+            draft.wrong[form.inputs[0]] = form.refusal
             return
-    if task != before["task"] or "target" not in draft.base:
+        # The page has no inputs for a kind that the visitor may not define, so the visitor cannot clear them.
+        if labels and visit.may(form.role):
+            filled |= dict([*labels.items()][:1])
+            edited += [form] if is_edited else []
+    is_task_edited = task != before["task"]
+    if len(filled) > 1 and (edited or is_task_edited):
+        (_, first), (second_input, second), *_ = filled.items()
+        draft.wrong[second_input] = f"{first} and {second}: a schedule has one target. Clear one of them."
+    elif edited:
+        [form] = edited
+        _parse(draft, "target", partial(form.read, shown, _spec(draft.base, form.kind)), form.inputs)
+    elif is_task_edited or "target" not in draft.base:
         if not task:
             draft.wrong["task"] = "Enter a task."
             return

@@ -26,8 +26,13 @@ class TargetForm:
         return f"{self.kind}.{field.name}" if field.name else self.kind
 
     @property
+    def labels(self) -> dict[str, str]:
+        """The labels by input."""
+        return {self.input(field): field.label for field in self.fields}
+
+    @property
     def inputs(self) -> list[str]:
-        return [self.input(field) for field in self.fields]
+        return [*self.labels]
 
     @property
     def refusal(self) -> str:
