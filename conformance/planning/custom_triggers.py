@@ -1,4 +1,4 @@
-"""Custom triggers: planned by processes that know them, left alone by others, and parked if they misbehave."""
+"""Custom triggers: planned by processes that know them, ignored by others, and parked if they misbehave."""
 
 from __future__ import annotations
 
@@ -109,23 +109,23 @@ class CustomTriggers:
                 assert (schedule.state, schedule.definition, schedule.error) == ("active", None, None)
                 assert schedule.definition_json["trigger"]
                 for command in (Trigger(actor="ada"), Update(actor="ada", fields={"grace": 5}), Delete(actor="ada")):
-                    with pytest.raises(ConflictError, match="'conformance_step' is not known here"):
+                    with pytest.raises(ConflictError, match="'conformance_step' is not available here"):
                         await change(store, command, 130, name=name)
-            left = await store.planning.left_alone()
+            left = await store.planning.ignored()
             assert [(each.namespace, each.name) for each in left] == [(NAMESPACE, "alone"), (NAMESPACE, "union")]
-            assert {each.reason for each in left} == {"custom trigger 'conformance_step' is not known here"}
+            assert {each.reason for each in left} == {"custom trigger 'conformance_step' is not available here"}
             snapshot = await store.inspect(NAMESPACE, now=later(130))
             assert snapshot.unseen == {}
             work = snapshot.work
             assert work is not None
-            assert [(each.name, bool(each.left_alone)) for each in work.refused] == [("alone", True), ("union", True)]
+            assert [(each.name, bool(each.ignored)) for each in work.refused] == [("alone", True), ("union", True)]
             assert work.due == OverdueSchedules()
             unplanned = [(each.name, since(each.since), each.requirement) for each in work.unplanned]
             assert sorted(unplanned) == [(name, 60, "custom trigger 'conformance_step'") for name in ("alone", "union")]
             early = (await store.inspect(NAMESPACE, now=later(59))).work
             assert early is not None
             assert early.unplanned == []
-        assert await store.planning.left_alone() == []
+        assert await store.planning.ignored() == []
         await plan_all(store, 150)
         done = (await store.inspect(NAMESPACE, now=later(150))).work
         assert done is not None

@@ -154,13 +154,13 @@ class Targets:
         foreign = await get(store, "foreign")
         assert (foreign.state, foreign.error, foreign.definition) == ("active", None, None)
         assert foreign.definition_json["target"] == definition["target"]
-        with pytest.raises(ConflictError, match=r"target kind 'nowhere_known' is not known here\. Install its package"):
+        with pytest.raises(ConflictError, match=r"target kind 'nowhere_known' is not available here\. Install its package"):
             await change(store, Trigger(actor="ada"), now + 60, name="foreign")
-        expected = [("foreign", "target kind 'nowhere_known' is not known here")]
-        assert [(one.name, one.reason) for one in await store.planning.left_alone()] == expected
+        expected = [("foreign", "target kind 'nowhere_known' is not available here")]
+        assert [(one.name, one.reason) for one in await store.planning.ignored()] == expected
         snapshot = await store.inspect(NAMESPACE, now=later(now + 3600))
         assert snapshot.work is not None
-        assert [(one.name, one.left_alone) for one in snapshot.work.refused] == expected
+        assert [(one.name, one.ignored) for one in snapshot.work.refused] == expected
         unplanned = [(one.namespace, one.name, one.requirement) for one in snapshot.work.unplanned]
         assert unplanned == [(NAMESPACE, "foreign", "target kind 'nowhere_known'")]
 
@@ -174,13 +174,13 @@ class Targets:
         await plain.insert(NAMESPACE, "foreign", {**definition, "trigger": {"custom": "nowhere_known"}})
         now = await seconds(store)
         assert (await plan(store, now + 60)).parked == ()
-        expected = [("foreign", "custom trigger 'nowhere_known' is not known here")]
-        assert [(one.name, one.reason) for one in await store.planning.left_alone()] == expected
-        with pytest.raises(ConflictError, match="custom trigger 'nowhere_known' is not known here"):
+        expected = [("foreign", "custom trigger 'nowhere_known' is not available here")]
+        assert [(one.name, one.reason) for one in await store.planning.ignored()] == expected
+        with pytest.raises(ConflictError, match="custom trigger 'nowhere_known' is not available here"):
             await change(store, Trigger(actor="ada"), now + 60, name="foreign")
         snapshot = await store.inspect(NAMESPACE, now=later(now + 3600))
         assert snapshot.work is not None
-        assert [(one.name, one.left_alone) for one in snapshot.work.refused] == expected
+        assert [(one.name, one.ignored) for one in snapshot.work.refused] == expected
 
     async def test_a_known_kind_is_planned_by_a_process_without_custom_triggers(
         self, store: Store, plain: Plain, monkeypatch: pytest.MonkeyPatch
@@ -196,7 +196,7 @@ class Targets:
         now = await seconds(store)
         await plan(store, now)
         assert (await plan(store, now + 120)).runs == 2
-        assert await store.planning.left_alone() == []
+        assert await store.planning.ignored() == []
         snapshot = await store.inspect(NAMESPACE, now=later(now + 120))
         assert snapshot.work is not None
         assert snapshot.work.refused == []

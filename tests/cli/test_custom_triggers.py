@@ -79,14 +79,14 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
         shown = cli.ok("show", "rise", "--json").json
         schedule = shown
         assert (schedule["state"], schedule["error"], runs("rise")) == ("active", None, 0)
-        reason = "custom trigger 'test_moon' is not known here"
+        reason = "custom trigger 'test_moon' is not available here"
         assert '{"custom":"test_moon","params":{"step":1}}: ' + reason in " ".join(cli.ok("show", "rise").out.split())
         assert reason in cli.ok("why", "rise").out
-        assert f"rise is ignored by this process: {reason}." in " ".join(cli("doctor").out.split())
+        assert f"rise is ignored: {reason}." in " ".join(cli("doctor").out.split())
         assert reason in cli.refused(4, "trigger", "rise")
         assert reason in cli.ok("preview", "rise").out
         refusal = cli.refused(2, "preview", "--custom", "test_moon")
-        assert "'test_moon' is not known here. Install the package" in refusal
+        assert "'test_moon' is not available here. Install the package" in refusal
         assert "entry point group `tickbird.triggers`" in refusal
 
         moons = cli.start("worker", "moons:bird")
@@ -94,10 +94,10 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
             until(lambda: runs("rise") >= 3)
         finally:
             log = stopped(moons)
-        assert "is not planned by this worker" not in log
+        assert "is ignored" not in log
     finally:
         log = stopped(plain)
-    assert log.count(f"schedule rise is not planned by this worker: {reason}") == 1
+    assert log.count(f"schedule rise is ignored: {reason}") == 1
     assert "parked" not in log
 
 

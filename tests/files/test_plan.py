@@ -354,9 +354,9 @@ def alone(name: str, **fields: Any) -> AppSchedule:
 
 
 @pytest.mark.parametrize("state", ["active", "deleted"])
-def test_a_schedule_that_this_process_leaves_alone_is_not_written(state: State) -> None:
+def test_a_schedule_that_this_process_ignores_is_not_written(state: State) -> None:
     refused = plan(said(a={"cron": "0 4 * * *"}), alone("a", state=state))
-    expected = "schedule a: is left alone: target kind 'nowhere' is not known here. Install its package"
+    expected = "schedule a: is ignored: target kind 'nowhere' is not available here. Install its package"
     assert not refused.schedules
     assert [each.text[: len(expected)] for each in refused.diagnostics] == [expected]
 

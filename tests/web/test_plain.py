@@ -59,7 +59,7 @@ async def test_a_schedule_of_an_unknown_kind_has_no_form(served: Served, tmp_pat
         for page in ("/schedules/foreign/edit", "/schedules/new?from=foreign"):
             refused = await http.get(page)
             assert refused.status_code == 409
-            assert "target kind 'nowhere' is not known here" in unescape(refused.text)
+            assert "target kind 'nowhere' is not available here" in unescape(refused.text)
             assert "Install its package on the machines" in refused.text
             assert 'name="task"' not in refused.text
 

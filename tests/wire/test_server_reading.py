@@ -38,15 +38,15 @@ def test_a_client_shows_how_the_server_reads_a_schedule(schedule: Schedule) -> N
         assert trigger_description(read) == "at high tide (Europe/Rome)"
         assert (read.zone, read.kind, read.burst_allowed) == ("Europe/Rome", "task", True)
         assert encode(read) == sent
-        assert not any("ignored by this process" in problem for problem in problems(read, [], NOW))
+        assert not any("ignored" in problem for problem in problems(read, [], NOW))
         tick = UpcomingTick(NOW, NOW, notes=("the clock changes",))
         assert with_notes(read, [tick], NOW) == [(tick, ("the clock changes",))]
 
 
-def test_a_schedule_that_the_server_leaves_alone_is_left_alone(schedule: Schedule) -> None:
+def test_a_schedule_that_the_server_ignores_is_ignored(schedule: Schedule) -> None:
     with unknown(tide):
         left = Schedule(1, "default", "swim", 1, "active", None, definition_json=schedule.definition_json)
         read = decode(Schedule, encode(left))
         assert read == left
-        assert problems(read, [], NOW) == ["ignored by this process: custom trigger 'wire_tide' is not known here"]
+        assert problems(read, [], NOW) == ["ignored: custom trigger 'wire_tide' is not available here"]
     assert decode(Schedule, encode(left)).definition is None

@@ -126,9 +126,9 @@ class Maintenance:
 
     async def _log_unplanned(self) -> None:
         """Log each schedule that this worker does not plan, once."""
-        for schedule in await self._store.planning.left_alone():
+        for schedule in await self._store.planning.ignored():
             if schedule not in self._unplanned:
-                log.warning("schedule %s is not planned by this worker: %s", schedule.name, schedule.reason)
+                log.warning("schedule %s is ignored: %s", schedule.name, schedule.reason)
                 self._unplanned.add(schedule)
 
     async def rescue(self) -> float | None:

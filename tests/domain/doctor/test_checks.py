@@ -356,7 +356,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "2 schedules that need custom trigger 'moon', due for 1 min 1 s: hello, other/hello.",
         "tickbird worker",
     ),
-    "no worker, and only schedules that are left alone": (
+    "no worker, and only schedules that are ignored": (
         replace(work(scheduled=[], waiting=[], refused=[Parked("a", "", "its kind is not known")]), workers=[]),
         "workers",
         "problem",
@@ -398,6 +398,20 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "warning",
         "has waited for 10 min 1 s: its rate limit is 100/min",
         "tickbird queue default --rate",
+    ),
+    "a schedule of a missing kind": (
+        work(refused=[Parked("v", "", "target kind 'shout' is not available here", "target kind 'shout'")]),
+        "ignored",
+        "warning",
+        "v is ignored: target kind 'shout' is not available here.",
+        "pip install …   # the package with target kind 'shout', which is missing or broken here",
+    ),
+    "a schedule of a newer version": (
+        work(refused=[Parked("v", "", "its definition has format 99")]),
+        "ignored",
+        "warning",
+        "v is ignored: its definition has format 99.",
+        "pip install --upgrade tickbird",
     ),
     "parked": (work(parked=[Parked("etl", "bad\ncron")]), "parked", "problem", "does not run: bad cron.", "set etl"),
     "calendar": (

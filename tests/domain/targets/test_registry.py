@@ -18,9 +18,9 @@ from tickbird.domain.schedules.codec import (
     FORMAT,
     decode_definition,
     encode_definition,
+    ignored_reason,
     in_its_format,
     is_unknown_format,
-    left_alone_reason,
     own_formats,
 )
 from tickbird.domain.schedules.definition import Definition
@@ -104,7 +104,7 @@ def test_plug_in_definitions_have_their_own_formats(plug_in: Any) -> None:
     # Of a later version of tickbird.
     later = first_kind_format("echo") + FORMAT + 1
     assert is_unknown_format(later)
-    assert "newer than this version" in left_alone_reason({**encoded, "v": later})
+    assert "newer than this version" in ignored_reason({**encoded, "v": later})
 
 
 def test_a_custom_trigger_of_a_plug_ins_kind_must_be_known_too(plug_in: Any) -> None:
@@ -112,8 +112,8 @@ def test_a_custom_trigger_of_a_plug_ins_kind_must_be_known_too(plug_in: Any) -> 
     custom = in_its_format({**encoded, "trigger": {"custom": "nowhere_known"}})
     assert custom["v"] == first_kind_format("echo") + CUSTOM_TRIGGERS
     assert not is_unknown_format(custom["v"])
-    assert left_alone_reason(custom) == "custom trigger 'nowhere_known' is not known here"
-    assert not left_alone_reason(encoded)
+    assert ignored_reason(custom) == "custom trigger 'nowhere_known' is not available here"
+    assert not ignored_reason(encoded)
 
 
 def test_definitions_of_a_missing_plug_in_are_ignored() -> None:
@@ -124,10 +124,10 @@ def test_definitions_of_a_missing_plug_in_are_ignored() -> None:
     }
     assert find_kind("echo") is None
     assert is_unknown_format(encoded["v"])
-    assert left_alone_reason(encoded) == "target kind 'echo' is not known here"
-    with pytest.raises(DefinitionError, match="target kind 'echo' is not known here"):
+    assert ignored_reason(encoded) == "target kind 'echo' is not available here"
+    with pytest.raises(DefinitionError, match="target kind 'echo' is not available here"):
         decode_definition(encoded)
-    with pytest.raises(DefinitionError, match=r"kind 'echo' is not known here\. Install its package"):
+    with pytest.raises(DefinitionError, match=r"kind 'echo' is not available here\. Install its package"):
         read_target({"echo": {"text": "a"}})
     with pytest.raises(DefinitionError, match="If a package provides it, write"):
         decode_definition({**encoded, "v": 2})

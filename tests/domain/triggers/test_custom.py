@@ -129,7 +129,7 @@ def test_result_of_a_function_is_checked(answer: str, text: str) -> None:
 @pytest.mark.parametrize(
     "document, text",
     [
-        ({"custom": "test_nobody"}, "'test_nobody' is not known here. Install the package"),
+        ({"custom": "test_nobody"}, "'test_nobody' is not available here. Install the package"),
         ({"custom": 5}, "expected a name, not int"),
         ({"custom": "test_workdays", "params": {"weeks": 1}}, "unexpected keyword argument 'weeks'"),
         ({"custom": "test_workdays", "params": {"t": 1}}, "multiple values for argument 't'"),

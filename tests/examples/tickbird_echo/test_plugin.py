@@ -1,4 +1,4 @@
-"""A kind of target of another package: installed by pip, defined in every way, executed, left alone without it."""
+"""A kind of target of another package: installed by pip, defined in every way, executed, ignored without it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def define_over_http(machine: Machine) -> None:
         show = [sys.executable, "-m", "tickbird", "--server", address, "--token", token, "show", "from-api"]
         shown = subprocess.run(show, cwd=machine.folder, capture_output=True, text=True, check=True).stdout
         assert "from-api · Every second" in shown
-        assert "left alone" not in shown
+        assert "ignored" not in shown
         assert "no live worker executes runs" in shown
         script = (
             "import asyncio; from tickbird import Tickbird, every; from tickbird_echo import EchoSpec\n"
@@ -165,7 +165,7 @@ async def test_a_kind_of_a_package_is_defined_in_every_way_and_executed(machine:
     machine.run("-m", "tickbird", "sync", "shop:bird")
     machine.run("-m", "tickbird", "apply", "-f", "schedules.toml")
     define_over_http(machine)
-    await check_left_alone(machine)
+    await check_ignored(machine)
 
     # Of a channel that this worker does not have, runs stay queued and are flagged.
     machine.run("-m", "tickbird", "set", "from-api", 'echo={"text": "elsewhere", "channel": "other"}')
@@ -183,7 +183,7 @@ async def test_a_kind_of_a_package_is_defined_in_every_way_and_executed(machine:
         assert WORDS[name] in machine.run("-m", "tickbird", "logs", str(run["id"]))
 
 
-async def check_left_alone(machine: Machine) -> None:
+async def check_ignored(machine: Machine) -> None:
     """This process has no plug-in: it neither plans, parks nor changes these schedules, and says why."""
     store = open_store(machine.url)
     await store.open()
@@ -198,9 +198,9 @@ async def check_left_alone(machine: Machine) -> None:
             schedule = await client.schedules.get(name)
             assert (schedule.state, schedule.error, schedule.definition) == ("active", None, None)
             assert schedule.definition_json["target"]["echo"]["text"] == WORDS[name]
-        with pytest.raises(ConflictError, match="target kind 'echo' is not known here"):
+        with pytest.raises(ConflictError, match="target kind 'echo' is not available here"):
             await client.schedules.trigger("from-api", actor="ada")
         answer = await client.ticks.why("from-api", await store.now())
-        assert "target kind 'echo' is not known here" in str(answer)
+        assert "target kind 'echo' is not available here" in str(answer)
     finally:
         await store.close()

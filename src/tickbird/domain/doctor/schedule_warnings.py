@@ -7,7 +7,7 @@ from datetime import datetime
 
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count, reason
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule
@@ -30,7 +30,7 @@ class ProblemFinder:
         """Return why an active schedule does not run, and the number of its held runs."""
         definition, due = schedule.definition, schedule.cursor.next_run_at
         if schedule.state != "active" or definition is None:
-            return (*_held(schedule, held), *_unreadable(schedule), *self._left_alone_late(schedule))
+            return (*_held(schedule, held), *_unreadable(schedule), *self._ignored_late(schedule))
         # A shadow creates no runs, so no worker has to serve it.
         unserved = () if definition.shadow else self._unserved_reason(definition)
         late = due is not None and self._now_second - due >= definition.grace
@@ -47,9 +47,9 @@ class ProblemFinder:
             problems = self._unserved[key] = (reason,) if reason else ()
         return problems
 
-    def _left_alone_late(self, schedule: Schedule) -> list[str]:
+    def _ignored_late(self, schedule: Schedule) -> list[str]:
         """Report that no other worker has planned it either."""
-        if schedule.state != "active" or not left_alone_reason(schedule.definition_json):
+        if schedule.state != "active" or not ignored_reason(schedule.definition_json):
             return []
         return self._late(schedule, POLICIES["grace"].default)
 
@@ -74,5 +74,5 @@ def _unreadable(schedule: Schedule) -> list[str]:
     if schedule.state != "active" or schedule.definition is not None or schedule.reading is not None:
         return []
     # Any other unreadable definition is parked when it is planned.
-    left_alone = left_alone_reason(schedule.definition_json)
-    return [f"ignored by this process: {left_alone}" if left_alone else "cannot be read"]
+    reason = ignored_reason(schedule.definition_json)
+    return [f"ignored: {reason}" if reason else "cannot be read"]

@@ -54,7 +54,9 @@ class Parked:
     name: str
     error: str
     # Why this process ignores it; empty if it does not.
-    left_alone: str = ""
+    ignored: str = ""
+    # The target kind or the custom trigger that this process lacks.
+    missing_plug_in: str = ""
 
 
 @dataclass(frozen=True, slots=True)

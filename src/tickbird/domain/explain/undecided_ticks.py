@@ -14,7 +14,7 @@ from tickbird.domain.planning.plan import ActiveRun, Facts, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.planning.skip_ranges import end_pause
 from tickbird.domain.runs.run import TICK_ORIGINS
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledGrid
@@ -86,9 +86,9 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("no such schedule then", text)
 
     def _unreadable(self, open_: bool) -> Explanation:
-        if open_ and (text := left_alone_reason(self.schedule.definition_json)):
+        if open_ and (text := ignored_reason(self.schedule.definition_json)):
             self._step(None, "state", f"{capital(text)}.")
-            return self._explanation("undecided", f"Unknown to this process: {text}.")
+            return self._explanation("undecided", f"The schedule is ignored: {text}.")
         if open_:
             return self._parked()
         self._step(None, "state", "The definition of that time cannot be read.")

@@ -103,7 +103,7 @@ def decode_definition(encoded: Any) -> Definition:
         raise DefinitionError("definition: must be a JSON object.", field="definition")
     version = encoded.get("v")
     if not is_supported_format(version):
-        if reason := left_alone_reason(encoded):
+        if reason := ignored_reason(encoded):
             raise DefinitionError(f"v: {reason}.", field="v", reason=reason)
         raise DefinitionError(
             f"v: format {str(version)[:20]!r} is not supported. This version reads {_OLDEST} to {FORMAT}.", field="v"
@@ -172,18 +172,26 @@ def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
     return kind[:40]
 
 
-def left_alone_reason(encoded: Mapping[str, Any]) -> str:
+def ignored_reason(encoded: Mapping[str, Any]) -> str:
     """Return why this process ignores a schedule with this definition; empty if it does not."""
     version = encoded.get("v")
     if not isinstance(version, int) or version < CUSTOM_TRIGGERS:
         return ""
+    if plug_in := missing_plug_in(encoded):
+        return f"{plug_in} is not available here"
     if is_unknown_format(version):
-        if (kind := unknown_kind_of(encoded)) is not None:
-            return f"target kind {kind!r} is not known here"
         return f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
-    if unknown := unregistered_customs(encoded.get("trigger")):
-        return f"custom trigger {unknown[0][:60]!r} is not known here"
     return ""
+
+
+def missing_plug_in(encoded: Mapping[str, Any]) -> str:
+    """Return the target kind or the custom trigger that this process lacks; empty if it has both."""
+    if (kind := unknown_kind_of(encoded)) is not None:
+        return f"target kind {kind!r}"
+    if is_unknown_format(encoded.get("v")):
+        return ""
+    unknown = unregistered_customs(encoded.get("trigger"))
+    return f"custom trigger {unknown[0][:60]!r}" if unknown else ""
 
 
 def planner_requirement(encoded: Mapping[str, Any]) -> str:

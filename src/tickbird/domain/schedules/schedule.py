@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, StaleError
-from tickbird.domain.schedules.codec import definition_text, left_alone_reason, unknown_kind_of
+from tickbird.domain.schedules.codec import definition_text, ignored_reason, unknown_kind_of
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.tick_overrides import TickOverride
@@ -176,15 +176,15 @@ def trigger_description(schedule: Schedule) -> str:
     """Describe the trigger; as JSON if this process ignores the schedule."""
     if schedule.trigger_description is not None:
         return schedule.trigger_description
-    reason = left_alone_reason(schedule.definition_json)
+    reason = ignored_reason(schedule.definition_json)
     encoded = schedule.definition_json.get("trigger")
     return f"{definition_text(encoded)}: {reason}" if reason and isinstance(encoded, Mapping) else "cannot be read"
 
 
 def unreadable(schedule: Schedule) -> ConflictError:
     """Return the error about a schedule whose definition cannot be read."""
-    if left_alone_reason(schedule.definition_json):
-        return left_alone(schedule.name, schedule.definition_json)
+    if ignored_reason(schedule.definition_json):
+        return ignored_error(schedule.name, schedule.definition_json)
     why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
     return ConflictError(
         f"schedule {schedule.name!r}: its definition cannot be read{why}.",
@@ -192,23 +192,20 @@ def unreadable(schedule: Schedule) -> ConflictError:
     )
 
 
-def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
+def ignored_error(name: str, definition: Mapping[str, Any]) -> ConflictError:
     """Return the error about a schedule that this process ignores."""
-    if (kind := unknown_kind_of(definition)) is not None:
-        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here."
-        return ConflictError(text, hint=targets.INSTALL)
-    if unknown := unregistered_customs(definition.get("trigger")):
-        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
-        return ConflictError(text, hint=triggers.INSTALL)
-    return ConflictError(
-        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it.", hint="Upgrade tickbird."
-    )
+    hint = "Upgrade tickbird."
+    if unknown_kind_of(definition) is not None:
+        hint = targets.INSTALL
+    elif unregistered_customs(definition.get("trigger")):
+        hint = triggers.INSTALL
+    return ConflictError(f"schedule {name!r} is ignored: {ignored_reason(definition)}.", hint=hint)
 
 
 def check_readable(schedule: Schedule) -> None:
     """Raise ConflictError if this process ignores the schedule."""
-    if left_alone_reason(schedule.definition_json):
-        raise left_alone(schedule.name, schedule.definition_json)
+    if ignored_reason(schedule.definition_json):
+        raise ignored_error(schedule.name, schedule.definition_json)
 
 
 def check_runs(schedule: Schedule) -> None:

@@ -161,7 +161,7 @@ def read_spec(kind: str, value: Any) -> Target:
     """Build a target from its kind and its JSON or TargetSpec."""
     spec_type = find_kind(kind)
     if spec_type is None:
-        reason = f"kind {kind[:40]!r} is not known here"
+        reason = f"kind {kind[:40]!r} is not available here"
         raise DefinitionError(f"target: {reason}.", field="target", reason=reason, hint=INSTALL)
     try:
         spec = value if isinstance(value, spec_type) else spec_type.from_json(value)

@@ -306,7 +306,7 @@ def _read(document: Document, tz: str) -> Custom:
         raise _refuse("", f"expected a name, not {type(name).__name__}")
     custom = find_custom(name)
     if custom is None:
-        raise _refuse(name, "is not known here", INSTALL)
+        raise _refuse(name, "is not available here", INSTALL)
     return Custom(custom, document.get("params", {}), tz)
 
 

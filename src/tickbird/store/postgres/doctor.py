@@ -30,7 +30,7 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.errors import SchemaError
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason, missing_plug_in
 from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
@@ -217,7 +217,7 @@ async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
     return Workload(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
         refused=[
-            Parked(name, error, left_alone_reason(part))
+            Parked(name, error, ignored_reason(part), missing_plug_in(part))
             for name, error, part in await rows("parked", "examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],

@@ -19,7 +19,7 @@ from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, left_alone_reason
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, ignored_reason
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.store.postgres.audit import write_audit
@@ -224,7 +224,7 @@ def is_due(detail: dict[str, Any], now: datetime) -> bool:
     """True if the planner must decide this row of schedule_details."""
     if detail["id"] is None:
         return False
-    if detail["format"] >= CUSTOM_TRIGGERS and left_alone_reason(as_object(detail["definition"])):
+    if detail["format"] >= CUSTOM_TRIGGERS and ignored_reason(as_object(detail["definition"])):
         return False
     if detail["prior_revision"] is not None:
         return True

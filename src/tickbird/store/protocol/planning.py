@@ -28,5 +28,5 @@ class PlanningStore(Protocol):
         store's clock is outside of `expected`, nothing is planned.
         """
 
-    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+    async def ignored(self, limit: int = 20) -> Sequence[UnknownSchedule]:
         """Up to `limit` active schedules, of all namespaces, that this process cannot plan."""

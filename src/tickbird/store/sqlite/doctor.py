@@ -25,7 +25,7 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason, missing_plug_in
 from tickbird.domain.targets.target import Target
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
@@ -121,8 +121,10 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     return Workload(
         parked=[Parked(*row) for row in rows("examine_parked")],
         refused=[
-            Parked(name, error, left_alone_reason(as_object(decode(part))))
-            for name, error, part in rows("examine_refused")
+            Parked(name, error, ignored_reason(part), missing_plug_in(part))
+            for name, error, part in (
+                (name, error, as_object(decode(text))) for name, error, text in rows("examine_refused")
+            )
         ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
         cursorless=[name for (name,) in rows("examine_cursorless")],

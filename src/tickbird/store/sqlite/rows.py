@@ -10,7 +10,7 @@ from typing import Any
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.plan import ActiveRun, Facts
 from tickbird.domain.runs.run import AttemptRecord, Covers, RunRecord, SkipRecord, WaitLane
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, left_alone_reason
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, ignored_reason
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
@@ -114,9 +114,9 @@ def to_schedule(row: NamedRow) -> Schedule:
     )
 
 
-def is_left_alone(row: NamedRow) -> bool:
+def is_ignored(row: NamedRow) -> bool:
     """True if this row of `schedule_details` has a definition that this process cannot read."""
-    return row["format"] >= CUSTOM_TRIGGERS and bool(left_alone_reason(as_object(decode(row["definition"]))))
+    return row["format"] >= CUSTOM_TRIGGERS and bool(ignored_reason(as_object(decode(row["definition"]))))
 
 
 def is_due(row: NamedRow, now: datetime) -> bool:

@@ -15,7 +15,7 @@ from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import NO_FACTS, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
-from tickbird.domain.schedules.schedule import Schedule, left_alone
+from tickbird.domain.schedules.schedule import Schedule, ignored_error
 from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.planning.decide import held_keys
@@ -30,7 +30,7 @@ from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, 
 from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.write import write_plans
-from tickbird.store.sqlite.rows import dump, is_due, is_left_alone, last_skip_id, to_schedule
+from tickbird.store.sqlite.rows import dump, is_due, is_ignored, last_skip_id, to_schedule
 from tickbird.store.sqlite.runs import fetch, get_run
 
 # The number of plans, of a thousand runs each, before a command; with more due ticks, the planner must catch up first.
@@ -123,8 +123,8 @@ def plan_and_read(
         row = _read(db, namespace, name)
         if row is None:
             return None
-        if is_left_alone(row):
-            raise left_alone(name, as_object(decode(row["definition"])))
+        if is_ignored(row):
+            raise ignored_error(name, as_object(decode(row["definition"])))
         # Planners with other zone rules handle cursors that were computed with those.
         if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row

@@ -238,7 +238,7 @@ BROKEN = [
 def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
     cli.insert("tomorrow", {"v": 99, "when": "always"})
     words = (
-        f"ignored by this process: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
+        f"ignored: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
     )
     for out in (cli.ok("ls").out, cli.ok("show", "tomorrow").out):
         assert words in out

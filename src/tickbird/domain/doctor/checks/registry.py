@@ -49,6 +49,7 @@ _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("leases", planning.leases),
     ("queues", queues.queues),
     ("parked", schedules.parked),
+    ("ignored", schedules.ignored),
     ("cursors", schedules.cursors),
     ("calendars", schedules.calendars),
     ("dependencies", schedules.dependencies),

@@ -7,7 +7,7 @@ from shlex import quote
 
 from tickbird.domain.doctor.checks.phrases import MAX_NAMES, capped_count, name_list, sentence, shorten
 from tickbird.domain.doctor.finding import Finding, ok, problem, warning
-from tickbird.domain.doctor.snapshot import StoreSnapshot, Workload
+from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.messages import brief, count, reason
 
 
@@ -23,25 +23,32 @@ def parked(condition: StoreSnapshot) -> Iterator[Finding]:
         more = len(parked) - MAX_NAMES
         text = f"{capped_count(more, 'other')} are parked too."
         yield problem("parked", sentence(text), "tickbird ls --state parked", more=more)
-    yield from _refused(condition.work)
-    if not parked and not condition.work.refused:
+    refused = [schedule for schedule in condition.work.refused if not schedule.ignored]
+    # The cause is outside of their rows.
+    for schedule in refused[:MAX_NAMES]:
+        text = f"{schedule.name} cannot be planned, and is retried: {shorten(reason(schedule.error))}."
+        fix = "Remove the cause, such as a trigger, a constraint or missing rights."
+        yield problem("parked", text, fix, schedule=schedule.name)
+    if (more := len(refused) - MAX_NAMES) > 0:
+        text = sentence(f"{capped_count(more, 'other')} are not planned either.")
+        yield problem("parked", text, "tickbird ls", more=more)
+    if not parked and not refused:
         yield ok("parked", "No schedule is parked.")
 
 
-def _refused(work: Workload) -> Iterator[Finding]:
-    """Yield active schedules that cannot be planned for a cause outside of their rows."""
-    for schedule in work.refused[:MAX_NAMES]:
-        if not schedule.left_alone:
-            text = f"{schedule.name} cannot be planned, and is retried: {shorten(reason(schedule.error))}."
-            fix = "Remove the cause, such as a trigger, a constraint or missing rights."
-            yield problem("parked", text, fix, schedule=schedule.name)
-        else:
-            text = f"{schedule.name} is ignored by this process: {schedule.left_alone}."
-            fix = "pip install --upgrade tickbird   # and the packages with target kinds and custom triggers"
-            yield warning("parked", text, fix, schedule=schedule.name)
-    if (more := len(work.refused) - MAX_NAMES) > 0:
-        text = sentence(f"{capped_count(more, 'other')} are not planned either.")
-        yield problem("parked", text, "tickbird ls", more=more)
+def ignored(condition: StoreSnapshot) -> Iterator[Finding]:
+    """Yield active schedules that only other processes can read."""
+    assert condition.work is not None
+    ignored = [schedule for schedule in condition.work.refused if schedule.ignored]
+    for schedule in ignored[:MAX_NAMES]:
+        fix = "pip install --upgrade tickbird"
+        if schedule.missing_plug_in:
+            fix = f"pip install …   # the package with {schedule.missing_plug_in}, which is missing or broken here"
+        yield warning("ignored", f"{schedule.name} is ignored: {schedule.ignored}.", fix, schedule=schedule.name)
+    if (more := len(ignored) - MAX_NAMES) > 0:
+        yield warning("ignored", sentence(f"{capped_count(more, 'other')} are ignored too."), "tickbird ls", more=more)
+    if not ignored:
+        yield ok("ignored", "This process can read every schedule.")
 
 
 def cursors(condition: StoreSnapshot) -> Iterator[Finding]:

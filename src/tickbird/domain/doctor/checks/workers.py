@@ -32,7 +32,7 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
     live = [worker for worker in condition.workers if worker.kind != "sync"]
     work = condition.work
     if not live:
-        ignored = sum(bool(schedule.left_alone) for schedule in work.refused) if work is not None else 0
+        ignored = sum(bool(schedule.ignored) for schedule in work.refused) if work is not None else 0
         if work is not None and (work.scheduled or work.waiting or ignored):
             number = sum(group.count for group in work.scheduled) or ignored
             text = f"No worker is alive, but {count(number, 'active schedule')} and the queued runs need one."

@@ -12,7 +12,7 @@ import psycopg
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule, earliest
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
@@ -217,6 +217,6 @@ class PostgresPlanning(NounStore, PlanningStore):
         step = Step(self._db.connections, self._db.revisions, self._backoff, self._next_due, zones, expected, now)
         return await step.plan(limit, hand_off, self._db.notifier.notify)
 
-    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
-        rows = await self._db.fetch("left_alone", limit=limit, **readable_bounds())
-        return [UnknownSchedule(namespace, name, left_alone_reason(part)) for namespace, name, part in rows]
+    async def ignored(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+        rows = await self._db.fetch("ignored", limit=limit, **readable_bounds())
+        return [UnknownSchedule(namespace, name, ignored_reason(part)) for namespace, name, part in rows]

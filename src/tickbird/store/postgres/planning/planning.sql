@@ -132,7 +132,7 @@ clock AS MATERIALIZED (
 )
 {locked_cursors};
 
--- name: left_alone
+-- name: ignored
 SELECT
     s.namespace,
     s.name,

@@ -80,7 +80,7 @@ WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND {readable} AND (zon
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
 ORDER BY schedule_id;
 
--- name: left_alone
+-- name: ignored
 SELECT
     s.namespace,
     s.name,

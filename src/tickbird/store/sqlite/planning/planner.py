@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule
-from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import Zones
@@ -204,11 +204,10 @@ class SqlitePlanning(NounStore, PlanningStore):
             self._db.signal()
         return planned
 
-    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
-        rows = await self._db.fetch("left_alone", limit=limit, **readable_bounds())
+    async def ignored(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+        rows = await self._db.fetch("ignored", limit=limit, **readable_bounds())
         return [
-            UnknownSchedule(namespace, name, left_alone_reason(as_object(decode(part))))
-            for namespace, name, part in rows
+            UnknownSchedule(namespace, name, ignored_reason(as_object(decode(part)))) for namespace, name, part in rows
         ]
 
     def _plan(
