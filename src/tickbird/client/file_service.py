@@ -147,5 +147,8 @@ class FileService(ClientBase):
         definition = schedule.definition
         if schedule.field_overrides:
             declared = await self._declared(schedule)
-            definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
+            try:
+                definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
+            except InvalidError:
+                return None
         return replace(definition, closed={}) if definition is not None and definition.closed else definition

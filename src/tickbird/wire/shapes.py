@@ -346,7 +346,7 @@ shape(
     Forecast,
     *("from=start", "to=end", "schedules", "without_history", "assumed", "paused", "workers", "slots", "ticks", "runs"),
     *("unserved", "skips", "cancelled", "overlaps", "lost", "held", "left_over", "busiest_minutes=busiest", "queues"),
-    *("by_schedule=rows", "suggestions", "hours"),
+    *("by_schedule=rows", "suggestions", "hours", "ignored"),
     hints={
         "from": EpochSecond,
         "to": EpochSecond,

@@ -22,6 +22,8 @@ _SUBJECT: Final = re.compile(r"(schedule|calendar|limit|queue) ([^\s:]+):")
 
 class HttpFiles(HttpBase, Files):
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        if operation.name == "export":
+            return await self._request(operation, arguments, lambda answer: _read_served_document(answer["document"]))
         if operation.name != "apply":
             return await super().send(operation, arguments)
         document = read_document(arguments["document"])
@@ -52,6 +54,21 @@ class HttpFiles(HttpBase, Files):
         return replace(
             plan, diagnostics=_locate(document, plan.diagnostics), conflicts=_locate(document, plan.conflicts)
         )
+
+
+def _read_served_document(value: Mapping[str, Any]) -> Document:
+    """Read a document of the server, without schedules that this process cannot read, such as those of a plug-in."""
+    try:
+        return read_document(value)
+    except DocumentError as error:
+        matches = [_SUBJECT.match(diagnostic.text) for diagnostic in error.diagnostics]
+        unknown = {match[2] for match in matches if match and match[1] == "schedule"}
+    parts = {
+        part: {name: item for name, item in value[part].items() if name not in unknown}
+        for part in ("schedules", "state")
+        if part in value
+    }
+    return read_document({**value, **parts})
 
 
 def _locate(document: Document, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -16,6 +16,7 @@ from tickbird.domain.forecast.suggestions import Suggestion, suggest_moves
 from tickbird.domain.forecast.tick_load import sum_by_hour
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.durations import DurationStats
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.instants import DAY
@@ -156,6 +157,8 @@ class Forecast:
     queues: Sequence[QueueForecast]
     rows: Sequence[ScheduleForecast]
     suggestions: Sequence[Suggestion]
+    # Active schedules without ticks in this forecast, and why this process cannot read them.
+    ignored: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def busiest_hour(self) -> HourStats | None:
@@ -336,7 +339,8 @@ def _forecast(
 ) -> Forecast:
     start = stage.start
     minutes = nlargest(_MINUTES_SHOWN, enumerate(tally.ticks_by_minute), key=lambda item: (item[1], -item[0]))
-    live = [schedule for schedule in stage.schedules if schedule.state == "active"]
+    active = [schedule for schedule in stage.schedules if schedule.state == "active"]
+    live = [schedule for schedule in active if schedule.definition is not None]
     measured = {
         schedule.name
         for schedule in live
@@ -350,6 +354,11 @@ def _forecast(
         if schedule.definition is not None and not any(pool.serves(schedule.definition) for pool in stage.pools)
     }
     return Forecast(
+        ignored={
+            schedule.name: ignored_reason(schedule.definition_json) or "its definition cannot be read"
+            for schedule in active
+            if schedule.definition is None
+        },
         start=start,
         end=stage.end,
         schedules=len(live),

@@ -14,9 +14,10 @@ from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.ledger.eras import GridEra, eras
 from tickbird.domain.ledger.report import Kind, LedgerError, LedgerReport
 from tickbird.domain.planning.pending_ticks import PendingTicks
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, check_readable, ignored_error
 from tickbird.domain.time.instants import to_seconds
 
 # Maximum of listed findings; the others are only counted.
@@ -41,7 +42,7 @@ class LedgerVerifier:
         now: float,
         pruned_until: int | None = None,
     ) -> None:
-        """Verify the range first..last; rows of ticks up to `pruned_until` may have been pruned."""
+        """Verify first..last; rows up to `pruned_until` may have been pruned. ConflictError for an ignored schedule."""
         self._schedule = schedule
         self._now = now
         self._first, self._last = first, last
@@ -52,7 +53,17 @@ class LedgerVerifier:
         self._revisions = {item.revision: item for item in revisions if item.revision <= schedule.revision}
         self._eras = eras(list(self._revisions.values()), self._cap)
         self._lowest = first - 1 if pruned_until is None else max(first - 1, pruned_until)
+        self._check_readable()
         self._fold = _Fold(self._eras, self._revisions, self._lowest, self._cap)
+
+    def _check_readable(self) -> None:
+        """Raise ConflictError if this process ignores a definition of the range, because its ticks are unknown."""
+        if self._schedule.state != "deleted":
+            check_readable(self._schedule)
+        for era in self._eras:
+            revision = self._revisions[era.revision]
+            if era.definition is None and era.until > self._lowest and ignored_reason(revision.definition):
+                raise ignored_error(self._schedule.name, revision.definition)
 
     @property
     def reach(self) -> int:

@@ -237,9 +237,7 @@ BROKEN = [
 
 def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
     cli.insert("tomorrow", {"v": 99, "when": "always"})
-    words = (
-        f"ignored: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
-    )
+    words = f"ignored: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
     for out in (cli.ok("ls").out, cli.ok("show", "tomorrow").out):
         assert words in out
     assert cli.ok("show", "tomorrow", "--json").json["problems"] == [words]

@@ -15,6 +15,7 @@ from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.messages import count
+from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.text import is_new_name
 from tickbird.files.document import Document
 from tickbird.files.loader import ENDINGS, FORMATS, Format
@@ -70,21 +71,28 @@ def export(
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
     chosen = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
-    async def work() -> tuple[Document, dict[str, list[str]], list[str], list[str]]:
+    async def work() -> tuple[Document, dict[str, list[str]], dict[str, list[str]], list[str]]:
         async with connect(settings) as client:
             document = await client.files.export(app=app, everything=everything)
-            unreadable: list[str] = []
+            unreadable: dict[str, list[str]] = {}
             unusable: list[str] = []
             after = ""
             while rows := await client.schedules.list(after=after, limit=1_000):
                 schedules = [row.schedule for row in rows if everything or row.schedule.app == document.app]
-                unreadable += [schedule.name for schedule in schedules if schedule.definition is None]
-                unusable += [row.name for row in schedules if row.definition and not is_new_name(row.name)]
+                for schedule in schedules:
+                    if schedule.name in document.schedules:
+                        continue
+                    if not is_new_name(schedule.name):
+                        unusable.append(schedule.name)
+                    else:
+                        reason = ignored_reason(schedule.definition_json) or "this process cannot read them"
+                        unreadable.setdefault(reason, []).append(schedule.name)
                 after = rows[-1].schedule.name
             return document, await client.files.operator_notes(document), unreadable, unusable
 
     document, remarks, unreadable, unusable = run_async(work(), settings)
-    _warn_not_exported(unreadable, "this process cannot read them", "See `tickbird show NAME`")
+    for reason, names in unreadable.items():
+        _warn_not_exported(names, reason, "See `tickbird show NAME`")
     _warn_not_exported(
         [repr(name) for name in unusable], "a file cannot contain such a name", "Delete one with `tickbird rm NAME`"
     )

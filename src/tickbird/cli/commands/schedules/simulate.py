@@ -269,6 +269,10 @@ def _show_basis(screen: Printer, base: Forecast) -> None:
         screen.line(f"{count(base.workers, 'worker')} with {count(base.slots, 'slot')}.")
     if base.paused:
         screen.line(f"{base.paused:,} more {'is' if base.paused == 1 else 'are'} paused.")
+    for name, reason in [*base.ignored.items()][:5]:
+        screen.line(Cell(f"! {name} is ignored: {reason}. Its ticks are not in this forecast.", "yellow"))
+    if len(base.ignored) > 5:
+        screen.line(Cell(f"! {len(base.ignored) - 5:,} more are ignored. See `tickbird doctor`.", "yellow"))
     if base.unserved:
         named = ", ".join(base.unserved[:5]) + (", …" if len(base.unserved) > 5 else "")
         text = (

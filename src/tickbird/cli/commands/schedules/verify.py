@@ -11,10 +11,11 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions
-from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result
+from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result, warn
 from tickbird.cli.params import optional_name_argument, storable_text
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.messages import count
 from tickbird.domain.time.instants import to_datetime
@@ -39,6 +40,8 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
     Checks one schedule, or all schedules, including deleted ones.
     """
 
+    ignored: dict[str, str] = {}
+
     async def read() -> tuple[list[LedgerReport], datetime | None, datetime]:
         async with connect(settings) as client:
             now = await client.system.now()
@@ -49,15 +52,27 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
             )
             end = end or now
             names = _names(client) if name is None else _only(name)
-            return [await client.ticks.verify(schedule, start, end) async for schedule in names], start, end
+            reports = []
+            async for schedule in names:
+                try:
+                    reports.append(await client.ticks.verify(schedule, start, end))
+                except ConflictError as error:
+                    if name is not None:
+                        raise
+                    # A process that cannot read one schedule still verifies the others.
+                    ignored[schedule] = str(error)
+            return reports, start, end
 
     reports, start, end = run_async(read(), settings)
     # Omit schedules that did not exist in the range.
     reports = [report for report in reports if name is not None or report.first is not None or report.finding_count]
-    ok = all(report.ok for report in reports)
+    for text in ignored.values():
+        warn(f"not verified: {text}")
+    ok = all(report.ok for report in reports) and not ignored
 
     def document() -> dict[str, Any]:
-        return {"from": iso(start), "to": iso(end), "ok": ok, "reports": [report.to_json() for report in reports]}
+        encoded = [report.to_json() for report in reports]
+        return {"from": iso(start), "to": iso(end), "ok": ok, "reports": encoded, "ignored": ignored}
 
     print_result(settings, document, lambda screen: _show(screen, reports, settings.tz or "UTC"))
     return 0 if ok else FAILED
