@@ -154,7 +154,9 @@ class Targets:
         foreign = await get(store, "foreign")
         assert (foreign.state, foreign.error, foreign.definition) == ("active", None, None)
         assert foreign.definition_json["target"] == definition["target"]
-        with pytest.raises(ConflictError, match=r"target kind 'nowhere_known' is not available here\. Install its package"):
+        with pytest.raises(
+            ConflictError, match=r"target kind 'nowhere_known' is not available here\. Install its package"
+        ):
             await change(store, Trigger(actor="ada"), now + 60, name="foreign")
         expected = [("foreign", "target kind 'nowhere_known' is not available here")]
         assert [(one.name, one.reason) for one in await store.planning.ignored()] == expected

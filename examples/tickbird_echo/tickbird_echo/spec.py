@@ -39,11 +39,18 @@ class EchoSpec(TargetSpec):
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        if not isinstance(value, dict) or not value.keys() <= {"text", "channel"}:
-            raise DefinitionError("echo: must be an object with text and channel.", field="echo")
-        if not all(isinstance(part, str) and part for part in (value.get("text"), value.get("channel", "main"))):
-            raise DefinitionError("echo: text and channel must be strings.", field="echo")
-        return cls(**value)
+        if not isinstance(value, dict):
+            raise DefinitionError("echo: must be an object.", field="echo", hint='Write {"text": "hello"}.')
+        for field in value:
+            if field not in ("text", "channel"):
+                raise DefinitionError(
+                    f"echo: {field!r} is not a field of an echo.", field="echo", hint="Fields: text, channel."
+                )
+        spec = {"channel": "main", **value}
+        for field in ("text", "channel"):
+            if not isinstance(spec.get(field), str) or not spec[field]:
+                raise DefinitionError(f"echo: {field} must be a non-empty text.", field="echo")
+        return cls(**spec)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

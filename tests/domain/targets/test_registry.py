@@ -87,6 +87,21 @@ def test_plug_in_kinds_are_loaded_and_invalid_ones_ignored(plug_in: Any, caplog:
     assert with_target({"echo": {"text": "a"}, "retries": 1}) == {"target": target_of(plug_in("a")), "retries": 1}
 
 
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        ("hello", 'echo: must be an object. Write {"text": "hello"}.'),
+        ({"text": "a", "chan": "b"}, "echo: 'chan' is not a field of an echo. Fields: text, channel."),
+        ({"channel": "b"}, "echo: text must be a non-empty text."),
+        ({"text": "a", "channel": 5}, "echo: channel must be a non-empty text."),
+    ],
+)
+def test_the_example_refuses_an_invalid_value_with_a_sentence(plug_in: Any, value: Any, words: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        read_target({"echo": value})
+    assert str(caught.value) == words
+
+
 def test_plug_in_definitions_have_their_own_formats(plug_in: Any) -> None:
     definition = Definition(trigger=every(hours=1), target=target_of(plug_in("hello")))
     encoded = encode_definition(definition)

@@ -126,12 +126,17 @@ def define_over_http(machine: Machine) -> None:
             wrong = {**definition, "target": {"echo": {"txt": 1}}}
             refused = api.post("/api/v1/schedules", json={"name": "wrong", "definition": wrong})
             assert refused.status_code == 422, refused.text
+            assert "'txt' is not a field of an echo." in refused.json()["detail"]
         # A command line without the package shows the schedule as the server reads it.
         show = [sys.executable, "-m", "tickbird", "--server", address, "--token", token, "show", "from-api"]
         shown = subprocess.run(show, cwd=machine.folder, capture_output=True, text=True, check=True).stdout
         assert "from-api · Every second" in shown
         assert "ignored" not in shown
         assert "no live worker executes runs" in shown
+        export = [*show[:-2], "export", "--all"]
+        exported = subprocess.run(export, cwd=machine.folder, capture_output=True, text=True, check=False)
+        assert exported.returncode == 1
+        assert "not exported, because target kind 'echo' is not available here: from-api, from-code" in exported.stderr
         script = (
             "import asyncio; from tickbird import Tickbird, every; from tickbird_echo import EchoSpec\n"
             "async def create():\n"
