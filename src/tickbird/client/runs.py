@@ -97,7 +97,7 @@ class Runs(ClientBase):
     ) -> int:
         """Create a run without a schedule, now or later; returns its id. The same key again gives the same id.
 
-        A setting that is not given is the task's; `concurrency_key=None` is no key.
+        A setting that is not given is the task's; `concurrency_key=None` means that the run has none.
         """
         checked, settings = await self._checked(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
         run = new_run(
