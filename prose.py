@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 ROOT: Final = Path(__file__).resolve().parent
 MAX_SUBJECT: Final = 72
 # Older commits were written before subjects had a form.
-FIRST_CHECKED_COMMIT: Final = "60d9edbd5e5dba55f3aefae9bb7608d8774e50a5"
+FIRST_CHECKED_COMMIT: Final = "19d4ffc26cec97917f36c78e4bb1f16ee784a65b"
 SUBJECT: Final = re.compile(r"(Merge|Revert) |[a-z][a-z0-9 ,/_.-]*: \S")
 # A phrase and its replacement. Few and certain: each has to be wrong nearly everywhere.
 PHRASES: Final = {

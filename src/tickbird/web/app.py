@@ -84,7 +84,7 @@ def create_web(api: Any, limits: RequestLimits) -> App:
     login = Login(guard, api)
 
     async def handle_http_error(request: Request, error: Exception) -> Response:
-        response = await guard.enter(PageRoute("", _not_found), request)
+        response = await guard.enter(PageRoute("", _missing_page), request)
         if response.status_code == 405 and isinstance(error, HTTPException):
             # The Allow header lists the methods of the page.
             response.headers.update(error.headers or {})
@@ -117,7 +117,7 @@ async def _to_schedules(visit: PageRequest) -> Response:
     return RedirectResponse(visit.url("/schedules"), 303)
 
 
-async def _not_found(visit: PageRequest) -> Response:
+async def _missing_page(visit: PageRequest) -> Response:
     if visit.request.method not in ("GET", "HEAD"):
         raise Problem(
             405, "no-such-method", "This page does not accept a form.", hint="Go back to the page that sent it."
