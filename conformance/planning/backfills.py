@@ -125,7 +125,7 @@ class Backfills:
         made = await backfill(store, 300, 900, 361)
         assert (made.count, made.taken, since(made.cut_at)) == (0, 2, 360)
         assert (await ticks(store))[-1] == (360, "schedule", "queued")
-        with pytest.raises(InvalidError, match=r"is after 2026-01-01T00:06:00Z.*run by themselves"):
+        with pytest.raises(InvalidError, match=r"is after 2026-01-01T00:06:00Z.*are planned as usual"):
             await backfill(store, 361, 900, 362)
 
     async def test_excluded_days_are_not_backfilled(self, store: Store) -> None:

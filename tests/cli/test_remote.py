@@ -248,7 +248,10 @@ def test_insufficient_role_is_refused(ways: tuple[Way, Way]) -> None:
     given = ("--server", server, "--token", token)
     assert "digest" in there.cli.ok("ls", *given, TICKBIRD_URL="").out
     said = there.cli.refused(5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL="")
-    assert said == "This needs the role operator, and the token 'eve' has viewer. Use another token."
+    assert said == (
+        "This needs the role operator, and the token 'eve' has viewer. "
+        "Use a token with the role operator. An admin creates one with `tickbird token create`."
+    )
     said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
     assert said.startswith("token: is missing, and the server requires one. Create one with `tickbird token create`")
     assert "TICKBIRD_TOKEN" in said
@@ -269,4 +272,4 @@ def test_default_namespace_is_the_same_over_http(ways: tuple[Way, Way]) -> None:
             5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL=""
         )
     said = there.cli.refused(2, "ls", *with_token("-n", "billing,mail"), TICKBIRD_URL="")
-    assert "this token opens 2 namespaces: billing, mail. Name one:" in said
+    assert "this token is for 2 namespaces: billing, mail. Name one:" in said

@@ -101,7 +101,11 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
         if form is None or option not in form.options:
             owner = next(owner for owner in FORMS.values() if option in owner.options)
             hint = f"Set {owner.name}={owner.metavar} with {option.name}, or trigger=JSON."
-            raise InvalidError(f"{option.name}: this trigger is not {owner.name}.", field=option.name, hint=hint)
+            raise InvalidError(
+                f"{option.name}: is an option of `{owner.name}`, and the schedule has another trigger.",
+                field=option.name,
+                hint=hint,
+            )
         # An empty text removes the option.
         document = {key: value for key, value in document.items() if key != option.name}
         if text := texts[option.name].strip():

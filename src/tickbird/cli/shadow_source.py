@@ -125,7 +125,9 @@ def _read_list(path: str) -> str:
         length += len(line)
         if length > _MAX_LIST:
             raise InvalidError(
-                f"{path[:200]} is larger than {_MAX_LIST:,} characters.", field="kubernetes", hint="Split the list."
+                f"{path[:200]} is larger than {_MAX_LIST:,} characters.",
+                field="kubernetes",
+                hint="Export the jobs in several files, and run the report for each.",
             )
         parts.append(line if location == before or not parts else f"\n{line}")
         before = location

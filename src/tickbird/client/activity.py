@@ -25,7 +25,7 @@ class ActivityLog(ClientBase):
         schedule: OfSchedule = None,
         limit: Annotated[int, Meta(ge=1, le=10_000, description="The maximum of each kind.")] = 1_000,
     ) -> Sequence[Activity]:
-        """List the newest planned runs, ended runs and skips, oldest first."""
+        """List recent activity in order of time: planned runs, ended runs and skips."""
         if schedule is not None:
             await self._find(schedule)
         activities: builtins.list[Activity] = []

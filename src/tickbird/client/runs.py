@@ -209,7 +209,7 @@ class Runs(ClientBase):
 
     @_part("queue_position")
     async def queue_position(self, run_id: RunId) -> QueuePosition | None:
-        """The rate limit or the runs that delay a queued run in its queue, or None."""
+        """Get what delays a queued run in its queue: a rate limit, or the runs before it; null if nothing does."""
         return await self._find_position((await self.get(run_id)).id)
 
     @_part("waiting_for")
@@ -263,7 +263,10 @@ class Runs(ClientBase):
         """
         run, key = await self.get(run_id), idempotency_key
         if run.status not in FINAL:
-            raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
+            raise ConflictError(
+                f"run {run_id} is {run.status}. Only a run that has ended can be retried.",
+                hint="Wait until it ends, or cancel it with `tickbird cancel`.",
+            )
         sent = (
             run.payload if payload is None else await self._checked_payload(run.target, payload, unknown_task_ok=True)
         )

@@ -20,9 +20,9 @@ _MAX_PAUSE: Final = 30.0
 
 
 class Outbox(Generic[T]):
-    """For one event loop. Writes records in order, in batches of `size`; retries refused records later.
+    """Writes records to the store in order, in batches of `size`; retries refused records later. Not thread-safe.
 
-    `write` writes a batch or nothing. `strip` returns a record without the content that the store cannot store.
+    `write` writes a batch or nothing. `strip` returns a record without the content that the store refuses.
     """
 
     def __init__(

@@ -54,7 +54,11 @@ def _without_driver(url: str) -> str:
 
 def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
     if not Path(path).is_file():
-        raise InvalidError(f"there is no file {path[:200]!r}.", field="url", hint="Write sqlite:///path/to/file.db.")
+        raise InvalidError(
+            f"there is no file {path[:200]!r}.",
+            field="url",
+            hint="Check the path. An absolute path has four slashes: sqlite:////var/lib/app.db.",
+        )
     try:
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)) as connection:
             connection.row_factory = sqlite3.Row

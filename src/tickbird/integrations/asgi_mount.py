@@ -67,7 +67,7 @@ class Mounted:
         client = await self._bird.client()
         if not isinstance(client, StoreClient):
             raise StoreError(
-                "the API and the dashboard need a direct connection to the store, but this app's URL is a server's.",
+                "the API and the dashboard need a direct connection to the store, but this app uses a Tickbird server.",
                 hint="Configure the app with the URL of the store.",
             )
         key = id(asyncio.get_running_loop())

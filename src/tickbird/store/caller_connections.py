@@ -59,7 +59,9 @@ def _dialect(name: str) -> Dialect:
         if name == dialect:
             return dialect
     raise InvalidError(
-        f"this connection is to {name[:40]}.", field="connection", hint="Pass one to the store: PostgreSQL or SQLite."
+        f"connection: a connection to {name[:40]} cannot be used.",
+        field="connection",
+        hint="Pass a connection to the store's database (PostgreSQL or SQLite).",
     )
 
 

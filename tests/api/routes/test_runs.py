@@ -214,7 +214,7 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
     await send(api, json={"task": "report", "payload": {"n": 1}, "queue": "mail"})
     run = await start(api)
     answer = await api.ask("POST", f"{PATH}/{run.id}/retry", "operator")
-    assert "only a final run can be retried" in refused(answer, 409, "conflict")
+    assert "Only a run that has ended can be retried" in refused(answer, 409, "conflict")
     await end(api, run, "failed", error="no", failure_kind="raised")
     same = (await send(api, f"/{run.id}/retry", "operator"))["run"]
     assert (same["retry_of"], same["payload"], same["queue"], same["origin"]) == (run.id, {"n": 1}, "mail", "retry")

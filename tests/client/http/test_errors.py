@@ -162,7 +162,10 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     assert (await viewer.schedules.get("report")).name == "report"
     error = await told(viewer.schedules.pause("report", actor="x"))
     assert isinstance(error, AccessError)
-    assert str(error) == "This needs the role operator, and the token 'viewer' has viewer. Use another token."
+    assert str(error) == (
+        "This needs the role operator, and the token 'viewer' has viewer. "
+        "Use a token with the role operator. An admin creates one with `tickbird token create`."
+    )
     elsewhere = await shop.client("admin", "shop", namespace="default")
     assert isinstance(await told(elsewhere.schedules.get("report")), AccessError)
     whole = await shop.client("admin", "default")

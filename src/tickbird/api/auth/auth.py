@@ -222,7 +222,7 @@ def _check_role(caller: Caller, role: Role) -> None:
             403,
             "forbidden",
             f"This needs the role {role}, and the token {caller.name!r} has {caller.role}.",
-            hint="Use another token.",
+            hint=f"Use a token with the role {role}. An admin creates one with `tickbird token create`.",
         )
 
 
@@ -231,7 +231,7 @@ def _check_all_namespaces(caller: Caller) -> None:
         raise Problem(
             403,
             "forbidden",
-            f"This is about the whole store, and the token {caller.name!r} opens {', '.join(caller.namespaces[:20])}.",
+            f"This concerns all namespaces, but the token {caller.name!r} is for {', '.join(caller.namespaces[:20])}.",
             hint="Use a token that was created with --all-namespaces.",
         )
 

@@ -27,7 +27,7 @@ def choose(opened: Namespaces, requested: str | None) -> str:
         raise Problem(
             400,
             "no-namespace",
-            f"namespace: is missing, and this token opens {len(names)} namespaces: {', '.join(names[:20])}.",
+            f"namespace: is missing, and this token is for {len(names)} namespaces: {', '.join(names[:20])}.",
             field="namespace",
             hint="Add `?namespace=NAME`.",
         )

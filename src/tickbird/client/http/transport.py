@@ -213,7 +213,8 @@ class Transport:
         except httpx.HTTPError as error:
             raise self._lost(error) from error
         except httpx.InvalidURL as error:
-            raise InvalidError(f"server: {self.url!r} is not a URL ({error}).", field="server") from error
+            hint = "Write it like http://127.0.0.1:8420."
+            raise InvalidError(f"server: {self.url!r} is not a URL ({error}).", field="server", hint=hint) from error
 
     def _lost(self, error: Exception) -> _Lost:
         import httpx

@@ -214,7 +214,9 @@ def _years(value: object) -> tuple[int, int] | None:
 def _dates_only(text: str) -> set[date]:
     dates, each_year = _days(text, "include")
     if each_year:
-        raise DefinitionError(f"include: {text[:40]!r} has no year.", field="include", hint="Use 2026-12-24.")
+        raise DefinitionError(
+            f"include: {text[:40]!r} has no year.", field="include", hint="Add the year, for example 2026-12-24."
+        )
     return dates
 
 

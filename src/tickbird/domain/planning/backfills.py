@@ -138,7 +138,7 @@ class BackfillSelection:
             raise InvalidError(
                 f"first: {_iso(new.first)} is after {_iso(decided)}, the last decided tick of {name!r}.",
                 field="first",
-                hint="Later ticks run by themselves.",
+                hint="Choose an earlier start. Later ticks are planned as usual.",
             )
         self.schedule = schedule
         self.definition = schedule.definition
@@ -171,7 +171,7 @@ class BackfillSelection:
         left = self.count - taken
         if left <= MAX_RUNS:
             return InvalidError(
-                f"last: {taken:,} ticks of the range have a run, too many to examine.",
+                f"last: the range is too long. {taken:,} of its ticks already have a run.",
                 field="last",
                 hint="Choose a shorter range.",
             )

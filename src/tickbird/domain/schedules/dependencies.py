@@ -44,7 +44,10 @@ class After:
 
 
 def after(schedule: str, within: Duration, wait: Duration | None = None) -> After:
-    """Run a tick only if the other schedule succeeded within this time before it is due; otherwise skip it or wait."""
+    """Run a tick only if the other schedule succeeded in the time `within` before it is due.
+
+    Otherwise the tick waits up to `wait` for a success, and is then skipped.
+    """
     length = 0 if wait is None else seconds(wait, "depends_on", "wait")
     return After(schedule, seconds(within, "depends_on", "within"), length)
 

@@ -210,7 +210,11 @@ class Policies:
         "Delay ticks by an offset below this, fixed per schedule, so that not all start at once.",
     )
     max_runs: int | None = policy(
-        kinds.Number(1, 2**31 - 1), None, Group.DAYS, "End the schedule after this many runs of ticks.", none="no limit"
+        kinds.Number(1, 2**31 - 1),
+        None,
+        Group.DAYS,
+        "End the schedule after this many scheduled runs; manual runs do not count.",
+        none="no limit",
     )
     grace: int = policy(
         kinds.Duration(),

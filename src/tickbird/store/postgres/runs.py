@@ -114,7 +114,7 @@ class PostgresRuns(NounStore, RunStore):
             await db.fetch("lock_waiters", ids=numbers([schedule_id]))
         rows = await db.fetch("lock_run", id=run_id)
         if not rows:
-            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists all runs.")
+            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists the newest runs.")
         [(_, schedule_id, namespace, status, key)] = rows
         if status in FINAL:
             raise already_final_error(run_id, status)

@@ -1,4 +1,4 @@
-"""Fairness within a queue: a process serves its lines of queued runs in turn."""
+"""Fairness within a queue: a process serves its sub-queues of runs in turn."""
 
 from __future__ import annotations
 

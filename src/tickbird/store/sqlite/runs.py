@@ -93,7 +93,7 @@ class SqliteRuns(NounStore, RunStore):
         """Returns the cancelled run, and whether that created work."""
         at, run = read_clock(now), get_run(db, run_id)
         if run is None:
-            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists all runs.")
+            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists the newest runs.")
         if run.status in FINAL:
             raise already_final_error(run_id, run.status)
         change = {

@@ -340,7 +340,7 @@ def test_cancel_a_run(shop: Cli) -> None:
 
 def test_retry_a_run(shop: Cli) -> None:
     shop("trigger", "digest", "--payload", '{"limit": 7}')
-    assert "run 1 is queued; only a final run can be retried." in shop.refused(4, "retry", "1")
+    assert "run 1 is queued. Only a run that has ended can be retried." in shop.refused(4, "retry", "1")
     execute(shop, status="failed", error="ValueError: x", failure_kind="raised")
     said = shop("retry", "1", "--json")
     run = said.json["run"]

@@ -209,9 +209,8 @@ class _Report:
 def _check_map(source: Source, schedules: Sequence[Schedule]) -> None:
     names = {schedule.name for schedule in schedules}
     if wrong := next((new for new in source.mapping.values() if new not in names), None):
-        raise InvalidError(
-            f"map: {wrong[:60]!r} is not one of the compared schedules.", field="map", hint="Write OLD=NEW."
-        )
+        hint = f"Choose one of these: {', '.join(sorted(names)[:20])}." if names else "There are no shadows to compare."
+        raise InvalidError(f"map: {wrong[:60]!r} is not one of the compared schedules.", field="map", hint=hint)
 
 
 async def _by_pings(client: Client, schedules: Sequence[Schedule], span: _Span) -> _Report:

@@ -96,7 +96,7 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
     """Re-run a finished run.
 
     The new run has the target, payload and policies of that run, even if its schedule was edited, deleted or parked
-    since. It refers to the old run. If a run of the schedule is active, the new run waits for it.
+    since. It refers to the old run. If `max_concurrent` runs of the schedule are active, the new run waits.
     """
     sent = None if payload is None else read_payload(payload)
 

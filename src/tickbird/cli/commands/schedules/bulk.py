@@ -36,7 +36,7 @@ class Selection(NamedTuple):
 def many_options(command: F) -> F:
     """Add --all and its filters."""
     options = (
-        click.option("--all", "everything", is_flag=True, help="Change all schedules that match, instead of NAME."),
+        click.option("--all", "everything", is_flag=True, help="Apply to all schedules that match, instead of NAME."),
         click.option(
             "--tag",
             type=storable_text,

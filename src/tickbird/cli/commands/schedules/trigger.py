@@ -30,8 +30,8 @@ from tickbird.wire.codec import encode
     is_flag=False,
     flag_value=FOREVER,
     type=wait_seconds,
-    metavar="[SECONDS]",
-    help="Wait until the run ends (at most 90, 10m, …) and print its log. Exit code 1 unless it succeeds.",
+    metavar="[DURATION]",
+    help="Wait until the run ends, or at most this long (90, 10m), and print its log. Exit code 1 unless it succeeds.",
 )
 @many_options
 @actor_option

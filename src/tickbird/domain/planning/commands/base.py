@@ -82,7 +82,7 @@ def new_revision(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> 
     if revision > MAX_REVISION:
         raise ConflictError(
             f"schedule {schedule.name!r} has revision {schedule.revision:,}, the highest possible one.",
-            hint="Delete its row, and create it again under another name.",
+            hint="Create a schedule with another name instead.",
         )
     after = replace(
         schedule, revision=revision, state=plan.state, cursor=plan.cursor, pause=plan.pause, error=plan.error

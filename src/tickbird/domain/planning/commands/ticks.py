@@ -58,7 +58,7 @@ class Override(Command):
                 if self.skip
                 else "override: nothing to change.",
                 field="skip",
-                hint="Give skip, or move_to, payload or both.",
+                hint="Give either skip, or move_to, or payload, or both of the last two.",
             )
         pending = _undecided(schedule, self.tick)
         if self.move_to is not None:

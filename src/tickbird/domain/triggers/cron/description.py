@@ -73,7 +73,7 @@ def _weekday_items(rule: DayRule) -> Iterator[str]:
 
 
 def _field(mask: int, low: int, size: int, text: str = "", *, mixed: bool = True) -> str:
-    """Return an equivalent field: a step only if it was written as an even one, otherwise values and ranges."""
+    """Return an equivalent field: a step only if `text` has one and the gaps are equal, otherwise values and ranges."""
     numbers = list(_numbers(mask, low, size))
     first, last = numbers[0], numbers[-1]
     if len(numbers) == size:
