@@ -36,10 +36,10 @@ MAX_DESCRIPTION_LENGTH: Final = 10_000
 class Group(Enum):
     """Groups of fields; the value is the title in forms and docs."""
 
-    ABOUT = "About it"
-    DAYS = "Days and bounds"
+    ABOUT = "General"
+    DAYS = "Calendar and limits"
     LATE = "When it is late"
-    OVERLAP = "When runs meet"
+    OVERLAP = "Overlap"
     FAILURE = "When it fails"
     SHADOW = "Shadow"
 
