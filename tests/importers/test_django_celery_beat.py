@@ -89,7 +89,7 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     told = "\n".join(map(str, made.not_imported))
     for words in (
         "sun: shop.tasks.work: solar schedules are not supported",
-        "quick: shop.tasks.work: ticks lie",
+        "quick: shop.tasks.work: ticks are whole seconds",
         "odd args: shop.tasks.work: its args are no JSON: [1,",
         "odd kwargs: shop.tasks.work: its kwargs are no object of JSON: [1]",
         "tidies up behind Celery",

@@ -170,7 +170,7 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     assert isinstance(await told(elsewhere.schedules.get("report")), AccessError)
     whole = await shop.client("admin", "default")
     error = await told(whole.system.doctor())
-    assert "about the whole store" in str(error)
+    assert "concerns all namespaces" in str(error)
     assert "--all-namespaces" in str(error)
 
 
