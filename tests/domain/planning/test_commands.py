@@ -248,7 +248,7 @@ def test_number_of_early_skips_is_limited() -> None:
     known = schedule(cursor=Cursor(BASE, BASE + 60, skip_until=BASE + 60 * 2_000, skip_by="ada"))
     for last, refused in ((1_001, False), (1_002, True)):
         move = Override(actor="ada", tick=BASE + 60 * last, move_to=BASE + 30)
-        with pytest.raises(InvalidError, match="at most 1,000") if refused else nullcontext():
+        with pytest.raises(InvalidError, match="the maximum is 1,000") if refused else nullcontext():
             apply(move, known)
 
 
