@@ -90,13 +90,13 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     for words in (
         "sun: shop.tasks.work: solar schedules are not supported",
         "quick: shop.tasks.work: ticks are whole seconds",
-        "odd args: shop.tasks.work: its args are no JSON: [1,",
-        "odd kwargs: shop.tasks.work: its kwargs are no object of JSON: [1]",
-        "tidies up behind Celery",
+        "odd args: shop.tasks.work: its args are not JSON: [1,",
+        "odd kwargs: shop.tasks.work: its kwargs are not a JSON object: [1]",
+        "it cleans up Celery's own tables",
     ):
         assert words in told
     notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
-    assert "priority = 3 is not carried over" in notes["window"]
+    assert "priority = 3 is not imported" in notes["window"]
     copy_to_postgres(path, postgres_url)
     there = made_of(read_database(postgres_url, "postgres"))
     assert there.document.schedules == schedules, there.not_imported
