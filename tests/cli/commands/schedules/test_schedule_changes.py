@@ -248,8 +248,7 @@ def test_unset_of_a_person_schedule_restores_the_default(cli: Cli) -> None:
         (("dtstrat=2026-01-30T17:00:00",), "Did you mean dtstart?"),
         (
             ("dtstart=2026-01-30T17:00:00",),
-            "dtstart: is an option of `rrule`, and the schedule has another trigger. "
-            "Set rrule=RULE with dtstart, or trigger=JSON.",
+            "dtstart: is an option of `rrule`, and the schedule has another trigger. Set rrule=RULE with dtstart",
         ),
         (("every=1h", "params={}"), "params: is an option of `custom`, and the schedule has another trigger."),
         (("rrule=FREQ=DAILY", "dtstart=soon"), "dtstart: 'soon' is not an ISO 8601 date and time."),
