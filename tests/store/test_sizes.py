@@ -16,9 +16,9 @@ import pytest
 
 from conformance.steps import NAMESPACE, claim, enqueue, later
 from tests.store.postgres.database import Database, opened
-from tests.store.postgres.steps import until
 from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 
@@ -123,17 +123,22 @@ async def _postgres_blocks(database: Database, verb: Verb) -> Counter[str]:
             )
         )
 
-    async def alone() -> bool:
-        query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        return not await database.execute(query)
-
-    # A session reports its counts before it ends.
-    await until(alone)
     before = await blocks()
     async with opened(database.url) as store:
         await verb(store)
-    await until(alone)
+        await _report_counts(store)
     return await blocks() - before
+
+
+async def _report_counts(store: PostgresStore) -> None:
+    """Let each session of the pool report its counts now.
+
+    That a session has left pg_stat_activity does not prove that its counts can be read.
+    """
+    pool = store._connections._pool
+    assert pool is not None
+    for connection in list(pool._pool):
+        await connection.execute("SELECT pg_stat_force_next_flush()")
 
 
 @pytest.mark.parametrize("name", VERBS)
@@ -145,9 +150,12 @@ async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> N
     counts = []
     for size in SIZES:
         await database.execute(EMPTY)
-        await database.execute(_postgres_rows(size))
+        async with await psycopg.AsyncConnection.connect(database.url, autocommit=True) as connection:
+            await connection.execute(_postgres_rows(size).encode(), [])
+            await connection.execute("SELECT pg_stat_force_next_flush()")
         async with opened(database.url) as store:
             await _prepare(store, name)
+            await _report_counts(store)
         async with await psycopg.AsyncConnection.connect(database.url, autocommit=True) as connection:
             await connection.execute("VACUUM ANALYZE tickbird.runs")
             await connection.execute("SELECT pg_stat_force_next_flush()")
