@@ -1,1 +1,1 @@
-"""Tools that test Tickbird itself: a simulation, a fault lab, PostgreSQL servers and zone files."""
+"""Tools that test Tickbird itself: a simulation, a fault lab, PostgreSQL servers and time zone files."""

@@ -1,4 +1,4 @@
-"""Zone files with any rule, to test changes of zone data."""
+"""Zone files with any rule, to test changes of time zone data."""
 
 from __future__ import annotations
 

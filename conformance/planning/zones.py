@@ -123,7 +123,7 @@ class Zones:
             assert after[name] == before[name]
         assert after["daily"].revision == before["daily"].revision
         [row] = [row for row in await store.ledger.list_audit(NAMESPACE) if row.action == "zones"]
-        assert (row.schedule, row.actor, row.at) == ("daily", "zone data 9999a", later(10))
+        assert (row.schedule, row.actor, row.at) == ("daily", "time zone data 9999a", later(10))
         assert (row.detail["from"], row.detail["to"]) == (later(8 * 3600).isoformat(), later(7 * 3600).isoformat())
         [newest, *_] = await store.zone_data.list()
         assert newest.recomputed_at == later(10)

@@ -25,7 +25,7 @@ _REASONS = {
     "rescheduled": "the next tick was moved past it",
     "operator": "skipped by an operator",
     "invalid": "its definition could not be read",
-    "zone_data": "its time had already passed with the previous tz data",
+    "zone_data": "its time had already passed with the previous time zone data",
     "edited": "its schedule changed before it was due",
     "shadow": "a shadow runs nothing",
     "deleted": "its schedule was deleted before it was due",

@@ -40,7 +40,9 @@ class LoopThread:
         """Run a coroutine in the thread and wait for its result; KeyboardInterrupt in the caller cancels it."""
         if threading.current_thread() is self._thread:
             coroutine.close()
-            raise RuntimeError("a blocking call in its own event loop would never return. Await the async client.")
+            raise RuntimeError(
+                "a blocking call in its own event loop would never return. Use the async client, and await it."
+            )
         # Created before it is sent, so that an interrupt at any later moment can cancel it.
         call: Future[Any] = Future()
         try:
@@ -211,4 +213,4 @@ def _end_threads() -> None:
 
 
 def _closed() -> StoreError:
-    return StoreError("this client is closed.", hint="Get another one from the app: bird.sync.")
+    return StoreError("this client is closed.", hint="Get a new one from the app: bird.sync.")

@@ -29,7 +29,7 @@ def find_holidays(rule: Holidays, first: int, last: int) -> HolidayDates:
     if rule.country not in countries:
         close = get_close_matches(rule.country, countries, 3, 0.4)
         raise DefinitionError(
-            f"country: the holidays of {rule.country!r} are not known.",
+            f"country: the holidays of {rule.country!r} are unknown.",
             field="country",
             hint=f"Use a code of two letters such as {', '.join(close or ['DE', 'US'])}.",
         )
@@ -39,7 +39,7 @@ def find_holidays(rule: Holidays, first: int, last: int) -> HolidayDates:
         raise DefinitionError(
             f"subdivision: {rule.country} has no subdivision {rule.subdivision!r}.",
             field="subdivision",
-            hint=f"Known: {known}.",
+            hint=f"Use one of {known}.",
         )
     found: Any = holidays.country_holidays(rule.country, subdiv=rule.subdivision, years=range(first, last + 1))
     names = {day: str(name) for day, name in found.items() if first <= day.year <= last}

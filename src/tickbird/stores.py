@@ -66,7 +66,7 @@ def _store(url: str, within: float | None = None) -> Store:
 
 def _not_a_store() -> StoreError:
     return StoreError(
-        "this needs a direct connection to the store, but the URL is a server's.",
+        "this command needs a direct connection to the store, but the URL names a server.",
         hint="Use sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
 

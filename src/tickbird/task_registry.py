@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -22,7 +23,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class TaskRegistry:
+class TaskRegistry(ABC):
     """The tasks and schedules that an app's code registers on import. Nothing is written to a store."""
 
     def __init__(self, commands: Iterable[str] = (), command_env: Iterable[str] = ()) -> None:
@@ -184,8 +185,8 @@ class TaskRegistry:
         """Wrap a function that becomes a task; an integration may override this to run code around each call."""
         return function
 
-    async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int: ...
 
 
 def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:

@@ -234,7 +234,7 @@ async def test_a_tick_is_moved_and_others_are_skipped(api: Api) -> None:
     assert [each["skipped"] for each in coming[1:]] == ["operator", None]
     assert coming[1]["scheduled_for"] == second["scheduled_for"]
     answer = await api.ask("POST", f"{PATH}/digest/skip", "operator", json={"until": to, "count": 2})
-    assert "give one of them" in refused(answer, 422, "invalid")
+    assert "Give one of them" in refused(answer, 422, "invalid")
 
 
 async def test_a_schedule_is_triggered(api: Api) -> None:

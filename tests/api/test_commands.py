@@ -21,7 +21,7 @@ async def test_only_an_admin_defines_a_command(api: Api) -> None:
     ]
     for method, path, body in requests:
         answer = await api.ask(method, f"{PATH}{path}", "editor", json=body)
-        assert "a command needs the role admin, and this token has editor" in refused(answer, 403, "forbidden")
+        assert "a command needs the role admin, but this token has the role editor" in refused(answer, 403, "forbidden")
         assert answer.json()["field"] == "target"
     made = await api.ask("POST", PATH, "admin", json={"name": "backup", "definition": BACKUP})
     assert made.status_code == 201, made.text

@@ -85,7 +85,7 @@ async def test_every_route_refuses_a_lower_role_and_another_namespace(api: Api) 
             continue
         for lower in ROLES[: ROLES.index(role)]:
             said = refused(await api.ask(method, path, lower, json={}), 403, "forbidden")
-            assert f"needs the role {role}, and the token '{lower}' has {lower}" in said
+            assert f"needs the role {role}, but the token '{lower}' has the role {lower}" in said
         if is_namespaced(route):
             elsewhere = {"namespace": "elsewhere"}
             refused(await api.ask(method, path, role, json={}, params=elsewhere), 403, "closed-namespace")

@@ -84,4 +84,4 @@ async def test_stated_twice_is_refused(api: Api) -> None:
         json={"name": "x", "definition": definition(timeout=5), "none": ["timeout"]},
     )
     assert answer.status_code == 422
-    assert "timeout: is set, and listed in `none`" in answer.text
+    assert "timeout is set and also listed in `none`" in answer.text

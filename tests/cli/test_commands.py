@@ -25,7 +25,7 @@ def test_a_command_is_set_and_shown(cli: Cli) -> None:
     [
         (["command=rsync -a"], "command: 'rsync -a' is not JSON"),
         (['command=["rsync"]'], "command: program: 'rsync' is not an absolute path. Use an absolute path"),
-        (['command=["/bin/true"]', "task=x"], "command and task: a schedule has one target"),
+        (['command=["/bin/true"]', "task=x"], "command and task: a schedule has only one target"),
     ],
 )
 def test_set_invalid_command_is_refused(cli: Cli, given: list[str], words: str) -> None:
@@ -36,5 +36,5 @@ def test_set_invalid_command_is_refused(cli: Cli, given: list[str], words: str) 
 def test_worker_invalid_program_path_is_refused(cli: Cli) -> None:
     assert "'rsync' is not the full path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
     allowing = ("worker", "--allow-command", "/bin/sh", "--allow-env")
-    assert "'*' is not the name of a variable. Write, for example, LEVEL" in cli.refused(2, *allowing, "*")
+    assert "'*' is not a valid variable name. Write, for example, LEVEL" in cli.refused(2, *allowing, "*")
     assert "reserved for Tickbird" in cli.refused(2, *allowing, "TICKBIRD_URL")

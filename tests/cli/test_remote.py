@@ -249,11 +249,11 @@ def test_insufficient_role_is_refused(ways: tuple[Way, Way]) -> None:
     assert "digest" in there.cli.ok("ls", *given, TICKBIRD_URL="").out
     said = there.cli.refused(5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL="")
     assert said == (
-        "This needs the role operator, and the token 'eve' has viewer. "
+        "This request needs the role operator, but the token 'eve' has the role viewer. "
         "Use a token with the role operator. An admin creates one with `tickbird token create`."
     )
     said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
-    assert said.startswith("token: is missing, and the server requires one. Create one with `tickbird token create`")
+    assert said.startswith("the server requires a token. Create one with `tickbird token create`")
     assert "TICKBIRD_TOKEN" in said
 
 

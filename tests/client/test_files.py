@@ -154,7 +154,7 @@ async def test_bad_input_is_refused_in_one_sentence(client: Client) -> None:
         await client.files.apply({"namespace": "west"}, actor="me")
     wrong: Any
     for wrong in (None, [], "schedules"):
-        with pytest.raises(InvalidError, match="document: must be a Document or an object"):
+        with pytest.raises(InvalidError, match="document must be a Document or an object"):
             await client.files.apply(wrong, actor="me")
     for wrong in ({"schedules": 5}, {"schedule": {}}):
         with pytest.raises(DocumentError):

@@ -1,4 +1,4 @@
-"""Zone data changes: real workers with other rules, in both directions."""
+"""Time zone data changes: real workers with other rules, in both directions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SUMMER, WINTER = datetime(2099, 7, 1, 7, tzinfo=UTC), datetime(2099, 7, 1, 8, tz
 
 
 def _start(fleet: Fleet, folder: Path | None = None) -> Member:
-    """A worker that finds its zone files in a folder; else in the package."""
+    """A worker that finds its time zone files in a folder; else in the package."""
     return fleet.spawn(environment={} if folder is None else {"PYTHONTZPATH": str(folder)})
 
 
@@ -49,7 +49,7 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
 
     await until(moved)
     [row] = [row for row in await client.audit.list() if row.action == "zones"]
-    assert (row.schedule, row.actor) == ("july", "zone data 9999a")
+    assert (row.schedule, row.actor) == ("july", "time zone data 9999a")
     # It logs after it has finished.
     await until(lambda: "next_run_at of july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs())
 
@@ -95,7 +95,7 @@ async def test_a_worker_with_older_rules_starts_later(
 
     await until(done)
     assert await all_runs(store, "zoned") == []
-    assert "plans only schedules in UTC: its zone data 1999a" in fleet.logs()
+    assert "plans only schedules in UTC: its time zone data 1999a" in fleet.logs()
 
 
 async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(

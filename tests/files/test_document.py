@@ -213,7 +213,7 @@ task = "x"
 def test_document_reports_every_error() -> None:
     said = diagnostics(TWENTY)
     wanted = {
-        "2:7": "app: expected a text, not a whole number; put it in quotes",
+        "2:7": "app must be a text, not a whole number. Put it in quotes",
         "3:1": "'namepace' is not a field of a schedule file. Did you mean namespace?",
         "5:8": "day of week: 9 is not within 0-7",
         "6:6": "there is no time zone 'Europe/Roma'",
@@ -222,16 +222,16 @@ def test_document_reports_every_error() -> None:
         "8:61": "payload: a time cannot be stored",
         "9:1": "'catchup' is not a field of a schedule. Did you mean catch_up?",
         "10:12": "catch_up: 'al' is not allowed. Did you mean all?",
-        "12:11": "retries: expected a whole number, not a text",
+        "12:11": "retries must be a whole number, not a text",
         "13:9": "grace: '10x' is not a duration",
         "14:9": "tags: 'a b' is not a valid name",
-        "14:16": "tags: expected a text, not a whole number",
+        "14:16": "tags must be a text, not a whole number",
         "15:25": "'maxi' is not a field of backoff. Did you mean max?",
         "16:15": "depends_on: within is missing",
         "16:30": "depends_on: expected objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",
         "18:11": "timeout: 0 is out of range",
-        "19:12": "schedule two: target: is missing. Give task or command.",
+        "19:12": "schedule two: target is missing. Give task or command.",
         "21:1": "It has cron and every",
         "22:12": "'odd name' is not a valid name",
         "23:6": "has no offset. Write 2026-01-01T00:00:00Z, or add tz",
@@ -247,48 +247,51 @@ ONE = '[schedules.a]\ntask = "x"\n'
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("schedules = 3", "1:13: schedules: expected an object of schedules by name, not a whole number."),
-        ("[schedules]\na = 3", "2:5: schedule a: schedule: expected an object with a trigger and a target"),
-        (ONE, "1:12: schedule a: trigger: needs exactly one of cron, every, rrule, at, custom, any_of. It has none."),
-        (f"{ONE}cron = 5", "3:8: schedule a: cron: expected a text, not a whole number; put it in quotes."),
-        (f"{ONE}every = true", "every: expected a text"),
+        ("schedules = 3", "1:13: schedules must be an object of schedules by name, not a whole number."),
+        ("[schedules]\na = 3", "2:5: schedule a: schedule must be an object with a trigger and a target"),
+        (
+            ONE,
+            "1:12: schedule a: trigger needs exactly one of cron, every, rrule, at, custom, any_of, but has none of them.",
+        ),
+        (f"{ONE}cron = 5", "3:8: schedule a: cron must be a text, not a whole number. Put it in quotes."),
+        (f"{ONE}every = true", "every must be a text"),
         (f"{ONE}every = 'often'", "every: 'often' is not an interval"),
         (f"{ONE}every = {{ fortnights = 1 }}", "'fortnights' is not a unit"),
-        (f"{ONE}every = 0", "seconds: must be at least 1"),
+        (f"{ONE}every = 0", "seconds must be at least 1"),
         (f"{ONE}every = 5\nanchor = 2026-01-01T00:00:00.5", "has a fraction of a second"),
-        (f"{ONE}cron = '0 1 * * *'\nanchor = 2026-01-01T00:00:00", "4:1: schedule a: anchor: belongs to every"),
-        (f"{ONE}at = 10:00:00", "at: expected a date with a time"),
+        (f"{ONE}cron = '0 1 * * *'\nanchor = 2026-01-01T00:00:00", "4:1: schedule a: anchor is an option of every"),
+        (f"{ONE}at = 10:00:00", "at must be a date with a time"),
         (f"{ONE}at = 'soon'", "at: 'soon' is not an ISO 8601"),
-        (f"{ONE}any_of = []", "any_of: expected a list of 1 to 32 objects"),
-        (f"{ONE}any_of = [{{ any_of = [] }}]", "no any_of within another"),
-        (f"{ONE}any_of = [5]", "any_of: expected an object with one trigger"),
+        (f"{ONE}any_of = []", "any_of must be a list of 1 to 32 objects"),
+        (f"{ONE}any_of = [{{ any_of = [] }}]", "any_of cannot contain another any_of"),
+        (f"{ONE}any_of = [5]", "any_of must be an object with one trigger"),
         (f"{ONE}any_of = [{{ cron = '0 1 * * *', crn = 1 }}]", "'crn' is not a field of a trigger. Did you mean cron?"),
-        (f"{ONE}every = 5\npayload = 5", "payload: expected an object, or a string that contains one as JSON"),
-        (f"{ONE}every = 5\npayload = '[1]'", "payload: expected an object, not a list"),
-        (f"{ONE}every = 5\npayload = '{{'", "payload: is a string, but not valid JSON"),
-        (f"{ONE}every = 5\npayload = '{{\"a\": NaN}}'", "payload: is not JSON"),
-        (f'{ONE}every = 5\npayload = {{ a = "\\u0000" }}', "payload: contains a NUL character"),
+        (f"{ONE}every = 5\npayload = 5", "payload must be an object, or a string that contains one as JSON"),
+        (f"{ONE}every = 5\npayload = '[1]'", "payload must be an object, not a list"),
+        (f"{ONE}every = 5\npayload = '{{'", "payload is a string, but not valid JSON"),
+        (f"{ONE}every = 5\npayload = '{{\"a\": NaN}}'", "payload is not JSON"),
+        (f'{ONE}every = 5\npayload = {{ a = "\\u0000" }}', "payload contains a NUL character"),
         (f"{ONE}every = 5\nhold_above = 5", "hold_above: '5' needs catch_up=\"all\""),
         (f"{ONE}every = 5\nroll = 'next'", "roll: 'next' supports at most"),
-        (f"{ONE}every = 5\nmax_runs = true", "max_runs: expected a whole number, not true or false"),
-        (f"{ONE}every = 5\ntimeout = 1.5", "timeout: expected a duration"),
-        (f"{ONE}every = 5\ntags = [['a']]", "tags: expected a text, not a list."),
+        (f"{ONE}every = 5\nmax_runs = true", "max_runs must be a whole number, not true or false"),
+        (f"{ONE}every = 5\ntimeout = 1.5", "timeout must be a duration"),
+        (f"{ONE}every = 5\ntags = [['a']]", "tags must be a text, not a list."),
         (f"{ONE}every = 5\nconcurrency_key = '{{x}}'", "needs the field 'x', which is not in the payload"),
         (f"{ONE}every = 5\nend_at = 2026-01-01T00:00:00", "end_at: 2026-01-01T00:00:00 has no offset"),
         (
             f"{ONE}every = 5\ncommand = ['/bin/ls']",
-            "4:1: schedule a: target: has task and command, but needs exactly one.",
+            "4:1: schedule a: target has task and command, but needs exactly one.",
         ),
-        ("[schedules.a]\nevery = 5\ncommand = 'ls'", "3:11: schedule a: command: expected a list such as"),
+        ("[schedules.a]\nevery = 5\ncommand = 'ls'", "3:11: schedule a: command must be a list such as"),
         ("[schedules.a]\nevery = 5\ncommand = ['ls']", "program: 'ls' is not an absolute path"),
         ("[schedules.a]\nevery = 5\ncommand = { programm = '/bin/ls' }", "'programm' is not a field of a command"),
         (f"{ONE}every = 5\ncalendars = ['weekends', 'a b']", "calendars: 'a b' is not a valid name"),
         ("[calendars.weekends]\nweekdays = ['sat']", "1:12: calendar weekends"),
         ("[calendars.c]\ndate = [2026-01-01]", "'date' is not a field of a calendar"),
         ("[calendars.c]", "closes no days"),
-        ("[calendars]\nc = 5", "expected an object with weekdays"),
-        ("[limits]\na = true", "2:5: limit a: expected a whole number from 1 to 100,000, not 'True'."),
-        ("[queues]\nmail = {}", "expected a rate"),
+        ("[calendars]\nc = 5", "must be an object with weekdays"),
+        ("[limits]\na = true", "2:5: limit a: the limit must be a whole number from 1 to 100,000, not 'True'."),
+        ("[queues]\nmail = {}", "the rate is missing"),
         ("[queues]\nmail = { rat = '5/s', rate = '5/s' }", "'rat' is not a field of a queue. Did you mean rate?"),
         ("app = 'a b'", "1:7: app: 'a b' is not a valid name"),
     ],
@@ -301,7 +304,7 @@ def test_document_error_is_one_sentence(text: str, said: str) -> None:
 
 def test_fields_that_depend_on_wrong_fields_are_not_reported() -> None:
     said = diagnostics(f"{ONE}every = 5\ncatch_up = 'no'\nhold_above = 5\npayload = 5\nconcurrency_key = '{{a}}'")
-    assert ["catch_up: 'no'" in said[0], "payload: expected" in said[1], len(said)] == [True, True, 2]
+    assert ["catch_up: 'no'" in said[0], "payload must be" in said[1], len(said)] == [True, True, 2]
 
 
 def test_several_files_form_one_document(tmp_path: Path) -> None:
@@ -318,7 +321,7 @@ def test_duplicate_name_is_reported_with_both_locations(tmp_path: Path) -> None:
     with pytest.raises(DocumentError) as caught:
         read_files([tmp_path / "b.yaml", tmp_path / "a.toml"])
     first, second = map(str, caught.value.diagnostics)
-    assert "a.toml:1:7: app: is 'ops' here and 'other' at" in first
+    assert "a.toml:1:7: app: 'ops' here differs from 'other' at" in first
     assert "a.toml:2:12: schedule a: 'a' is defined twice, here and at" in second
     assert second.endswith("b.yaml:3:3.")
 
@@ -386,15 +389,15 @@ def test_any_field_value_is_a_document_or_diagnostics(name: str, value: Any, tri
 @pytest.mark.parametrize(
     "state, said",
     [
-        (7, "state: expected an object with app, overrides, paused"),
+        (7, "state must be an object with app, overrides, paused"),
         ({"owner": "x"}, "'owner' is not a field of the state of a schedule"),
-        ({"app": 7}, "app: expected a text"),
-        ({"overrides": "no JSON"}, "overrides: expected an object, or a string that contains one as JSON"),
+        ({"app": 7}, "app must be a text"),
+        ({"overrides": "no JSON"}, "overrides must be an object, or a string that contains one as JSON"),
         ({"overrides": {"colour": "red"}}, "'colour' is not a field of a definition"),
-        ({"paused": True}, "paused: expected an object with by, note, until"),
-        ({"paused": {"note": "x"}}, "by: must have"),
+        ({"paused": True}, "paused must be an object with by, note, until"),
+        ({"paused": {"note": "x"}}, "by must have"),
         ({"paused": {"by": "ada", "why": "x"}}, "'why' is not a field of a pause. "),
-        ({"paused": {"by": "ada", "until": "2035-01-01T00:00:00"}}, "until: expected an instant with an offset"),
+        ({"paused": {"by": "ada", "until": "2035-01-01T00:00:00"}}, "until must be an instant with an offset"),
         ({"paused": {"by": "ada", "until": "soon"}}, "until: "),
     ],
 )

@@ -208,7 +208,7 @@ def test_byte_order_mark_is_ignored() -> None:
         ("toml", "a = ", "x.toml:1:5: cannot be read as TOML: invalid value"),
         ("toml", "[a\n", "x.toml:1:3:"),
         ("json", '{"a": 1,\n "a": 2}', "x.json:2:2: 'a' is defined twice, first in line 1."),
-        ("json", '{"a": NaN}', "x.json:1:7: NaN is not a storable number."),
+        ("json", '{"a": NaN}', "x.json:1:7: NaN cannot be stored as a number. Put it in quotes."),
         ("json", '{"a": 1e999}', "is too large"),
         ("json", f'{{"a": {"9" * 5_000}}}', "the number is too long"),
         ("json", '{"a": [1,]}', "x.json:1:10: cannot be read as JSON: a value is missing here"),
@@ -226,7 +226,7 @@ def test_byte_order_mark_is_ignored() -> None:
         ("yaml", "a: [1", "x.yaml:2:1: cannot be read as YAML"),
         ("yaml", "a: yes", "x.yaml:1:4: 'yes' is text in some YAML versions"),
         ("yaml", "a: 010", "x.yaml:1:4: 010 is a different number in other YAML versions"),
-        ("yaml", "a: .nan", "x.yaml:1:4: .nan is not a storable number."),
+        ("yaml", "a: .nan", "x.yaml:1:4: .nan cannot be stored as a number. Put it in quotes."),
         ("yaml", "a: 1e999", "is too large"),
         (
             "yaml",

@@ -178,7 +178,7 @@ def test_pickles_are_opened_in_a_process_of_their_own(tmp_path: Path) -> None:
     assert [str(each).partition(":")[0] for each in made.not_imported] == ["job0", "job1"]
     assert "cannot be read" in str(made.not_imported[0])
     deadly = store(tmp_path / "deadly.db", b"cos\n_exit\n(I3\ntR.")
-    with pytest.raises(InvalidError, match="the process that unpickles the jobs ended with 3"):
+    with pytest.raises(InvalidError, match="the child process that unpickles the jobs failed with exit code 3"):
         read_jobs(deadly, "deadly.db", HORIZON, python=sys.executable)
     with pytest.raises(InvalidError, match="/no/such/python cannot be started"):
         read_jobs(url, "bad.db", HORIZON, python="/no/such/python")

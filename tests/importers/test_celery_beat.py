@@ -206,7 +206,9 @@ def test_trusted_file_computed_values_are_imported(origins: Origins, tmp_path: P
     [odd] = [each for each in made.imported.entries if each.name == "odd"]
     assert "kwargs are not JSON and not imported" in odd.notes[-1]
     file.write_text("raise RuntimeError('no')")
-    with pytest.raises(InvalidError, match="the process that executes the settings ended with 1: RuntimeError: no"):
+    with pytest.raises(
+        InvalidError, match="the child process that executes the settings failed with exit code 1: RuntimeError: no"
+    ):
         execute_settings(str(file), "computed.py", python=str(origins.python))
 
 

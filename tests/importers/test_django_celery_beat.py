@@ -133,7 +133,7 @@ def test_rows_of_postgresql_are_only_read_too(postgres_url: str) -> None:
     [
         ("mysql://root@localhost/x", InvalidError, "is not a supported database URL. Write sqlite:///"),
         ("sqlite:///nowhere.db", InvalidError, "there is no file 'nowhere.db'"),
-        ("sqlite:///{path}", StoreError, "the database could not be read: no such table"),
+        ("sqlite:///{path}", StoreError, "cannot be read: no such table"),
     ],
 )
 def test_database_without_the_tables_is_refused(tmp_path: Path, url: str, error: type[Exception], words: str) -> None:

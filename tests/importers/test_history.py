@@ -222,7 +222,7 @@ def test_jobs_of_cronjobs() -> None:
     read_jobs(json.dumps({"kind": "List", "items": jobs}), "jobs.json", names, heard)
     assert times(heard, "digest") == ["2026-03-10T03:00:02.000", "2026-03-11T03:00:01.000"]
     assert (heard.bad_count, heard.other_count) == (2, 2)
-    with pytest.raises(InvalidError, match="not JSON"):
+    with pytest.raises(InvalidError, match="not valid JSON"):
         read_jobs("{", "jobs.json", names, heard)
 
 
@@ -246,7 +246,7 @@ def test_results_of_celery(tmp_path: Path, newer: bool) -> None:
     assert (len(times(heard, "eu")), heard.bad_count) == ((1, 1) if newer else (0, 0))
     with closing(sqlite3.connect(tmp_path / "other")) as db, db:
         db.execute("CREATE TABLE x (id INTEGER)")
-    with pytest.raises(StoreError, match="could not be read"):
+    with pytest.raises(StoreError, match="cannot be read"):
         read_results(f"sqlite:///{tmp_path}/other", Names(TASKS, {}), ObservedFirings())
 
 

@@ -269,7 +269,7 @@ def test_every_definition_is_read_whole(definition: Definition) -> None:
 
 
 def test_a_definition_that_cannot_be_read_here_is_none() -> None:
-    made = Schedule(1, "shop", "report", 1, "parked", None, definition_json={"v": 1}, error="trigger: is missing.")
+    made = Schedule(1, "shop", "report", 1, "parked", None, definition_json={"v": 1}, error="trigger is missing.")
     assert decode(Schedule, again(encode(made))) == made
     # One of a newer server: it works there, and here it is shown without what it means.
     newer = again(encode(replace(made, definition=None)))

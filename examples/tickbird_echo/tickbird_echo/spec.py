@@ -40,7 +40,7 @@ class EchoSpec(TargetSpec):
     @classmethod
     def from_json(cls, value: Any) -> Self:
         if not isinstance(value, dict):
-            raise DefinitionError("echo: must be an object.", field="echo", hint='Write {"text": "hello"}.')
+            raise DefinitionError("echo must be an object.", field="echo", hint='Write {"text": "hello"}.')
         for field in value:
             if field not in ("text", "channel"):
                 raise DefinitionError(

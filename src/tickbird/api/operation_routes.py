@@ -111,7 +111,11 @@ class OperationRoute(APIRoute):
         async def handle(request: Request) -> Response:
             admit = admission_of(self)
             if admit is None:
-                raise Problem(403, "forbidden", "route: has no role, so every request is refused. Declare its role.")
+                raise Problem(
+                    403,
+                    "forbidden",
+                    "This route has no role, so every request is refused. Declare its role in the code.",
+                )
             return await self.serve(request, await admit(request))
 
         return handle

@@ -17,7 +17,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 # Seconds until a client should try again.
 _RETRY_AFTER: Final = "2"
 _STORE: Final = {
-    "schema": "The store's schema does not fit this version.",
+    "schema": "The store's schema does not match this version of Tickbird.",
     "store-unavailable": "The store cannot be used at the moment.",
 }
 _HINT: Final = "Try again. The log of the server and `tickbird doctor` show the reason."
@@ -94,7 +94,7 @@ def problem_of(error: TickbirdError) -> Problem:
 def unexpected() -> Problem:
     """The response to a bug; details are only in the log."""
     hint = "Try again. If it happens again, check the log of the server."
-    return Problem(500, "unexpected", "Something went wrong in the server.", hint=hint)
+    return Problem(500, "unexpected", "The server failed with an internal error.", hint=hint)
 
 
 def busy() -> Problem:
@@ -111,7 +111,7 @@ def of_status(status: int, detail: object, headers: Mapping[str, str] | None) ->
             "This path does not exist.",
             "GET /api/v1/openapi.json lists the paths.",
         ),
-        405: ("no-such-method", "This path does not take this method.", "The header Allow lists its methods."),
+        405: ("no-such-method", "This path does not support this method.", "The header Allow lists its methods."),
     }
     code, text, hint = known.get(status, ("refused", str(detail), ""))
     return Problem(status, code, text, hint=hint, headers=headers)

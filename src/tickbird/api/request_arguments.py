@@ -80,8 +80,8 @@ class ArgumentParser:
         if operation.has("idempotency_key"):
             key = arguments["idempotency_key"] = headers.get("idempotency-key")
             if key is not None and not 1 <= len(key) <= MAX_KEY_LENGTH:
-                why = f"Idempotency-Key: must have 1 to {MAX_KEY_LENGTH} characters."
-                raise InvalidError(why, field="Idempotency-Key")
+                why = f"Idempotency-Key must have 1 to {MAX_KEY_LENGTH} characters."
+                raise InvalidError(why, field="Idempotency-Key", hint="Use, for example, a UUID.")
         return arguments
 
     def _parse_body(self, given: Any) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class ArgumentParser:
         if given is None and operation.method == "POST":
             given = {}
         if not isinstance(given, dict):
-            raise InvalidError("body: must be an object.", field="body", hint="Send one JSON object.")
+            raise InvalidError("body must be an object.", field="body", hint="Send one JSON object.")
         groups = {key.partition(".")[0] for key in self._body if "." in key}
         own = [key for key in self._body if "." not in key]
         more = [*groups, *(["wait"] if operation.waits else []), *(["none"] if operation.settings else [])]
@@ -108,7 +108,9 @@ class ArgumentParser:
                 raise _missing(key)
         for name in () if self._read_none is None else self._read_none(given.get("none", []), "none"):
             if arguments.get(name) is not None:
-                raise InvalidError(f"{name}: is set, and listed in `none`.", field=name, hint="Leave out one of them.")
+                raise InvalidError(
+                    f"{name} is set and also listed in `none`.", field=name, hint="Leave out one of them."
+                )
             arguments[name] = None
         if operation.waits and given.get("wait") is not None:
             arguments["wait"] = self._read_wait(given["wait"], "wait")
@@ -122,7 +124,11 @@ class ArgumentParser:
         if token is None:
             return limit, None
         if len(token) > MAX_PAGE_TOKEN:
-            raise InvalidError(f"after: must have at most {MAX_PAGE_TOKEN:,} characters.", field="after")
+            raise InvalidError(
+                f"after must have at most {MAX_PAGE_TOKEN:,} characters.",
+                field="after",
+                hint="Send the `next` of the previous page unchanged.",
+            )
         key: Any = read_number_key(token) if is_numbered(self._operation) else read_name_key(token)
         is_instant = cursor is not None and "datetime" in str(self._operation.hints[cursor])
         return limit, from_micros(key) if is_instant else key
@@ -148,16 +154,28 @@ def _parse_revision(match: str | None, none_match: str | None) -> int | None:
             )
         revision = int(match.strip().strip('"'))
         if not revision:
-            raise Problem(412, "stale", "If-Match: nothing has revision 0.", field="If-Match")
+            raise Problem(
+                412,
+                "stale",
+                "If-Match: there is no revision 0.",
+                field="If-Match",
+                hint="Send the ETag of the last response.",
+            )
     if none_match is None:
         return revision
     if none_match.strip() != "*":
-        raise Problem(400, "bad-tag", "If-None-Match: takes only `*` here.", field="If-None-Match")
+        raise Problem(
+            400,
+            "bad-tag",
+            "If-None-Match must be `*` here.",
+            field="If-None-Match",
+            hint="Send `If-None-Match: *`, or leave it out.",
+        )
     if match is not None:
         raise Problem(
             412,
             "stale",
-            "If-None-Match: cannot hold together with If-Match, which requires that it exists.",
+            "If-None-Match cannot be combined with If-Match, which requires that the object exists.",
             field="If-None-Match",
             hint="Leave out one of them.",
         )
@@ -170,10 +188,10 @@ def _ungroup(group: str, given: Mapping[str, Any], known: list[str]) -> dict[str
         raise _missing(group)
     members = given[group]
     if not isinstance(members, dict):
-        raise InvalidError(f"{group}: must be an object.", field=group)
+        raise InvalidError(f"{group} must be an object.", field=group, hint="Send a JSON object.")
     check_keys(members, known, f"{group}.")
     return {f"{group}.{key}": value for key, value in members.items()}
 
 
 def _missing(key: str) -> InvalidError:
-    return InvalidError(f"{key}: is missing.", field=key)
+    return InvalidError(f"{key} is missing.", field=key, hint="Add it to the request.")

@@ -35,7 +35,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "simulate": ("schedules.simulate", "Forecast the coming days, optionally with an outage or fewer workers."),
         "revisions": ("schedules.revisions", "List the revisions of a schedule: who changed which fields, and when."),
         "verify": ("schedules.verify", "Prove that every expected tick has exactly one decision."),
-        "zones": ("system.zones", "Compare this machine's tz data with the store's, and list ticks that would move."),
+        "zones": (
+            "system.zones",
+            "Compare this machine's time zone data with the store's, and list ticks that would move.",
+        ),
         "runs": ("runs.runs", "List runs, newest first, or show one run."),
         "logs": ("runs.logs", "Show the log of a run."),
         "tail": ("runs.tail", "Follow planned runs, finished runs and skips across schedules."),

@@ -39,11 +39,11 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
         if not is_target_kind(name):
             check_fields([name], (*settable(), "target"))
         if name in fields:
-            raise InvalidError(f"{name}: is given twice.", field=name)
+            raise InvalidError(f"{name} is given twice.", field=name, hint="Remove one of them.")
         fields[name] = text
     if "target" in fields:
         raise InvalidError(
-            "target: cannot be set directly.",
+            "target cannot be set directly.",
             field="target",
             hint=f"Set {' or '.join(f'{kind}=…' for kind in target_names())}.",
         )
@@ -79,7 +79,11 @@ def _json(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidError(f"{name}: {text[:60]!r} is not JSON ({error}).", field=name) from None
+        raise InvalidError(
+            f"{name}: {text[:60]!r} is not JSON ({error}).",
+            field=name,
+            hint=f"Write JSON in quotes, such as {name}='{{…}}'.",
+        ) from None
 
 
 def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: InstantParser) -> Trigger:
@@ -102,7 +106,7 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
             owner = next(owner for owner in FORMS.values() if option in owner.options)
             hint = f"Set {owner.name}={owner.metavar} with {option.name}, or trigger=JSON."
             raise InvalidError(
-                f"{option.name}: is an option of `{owner.name}`, and the schedule has another trigger.",
+                f"{option.name} is an option of `{owner.name}`, but the schedule has another trigger.",
                 field=option.name,
                 hint=hint,
             )

@@ -46,7 +46,7 @@ class GlobalOptions:
     def server_url(self) -> str | None:
         """The server URL: --server, or TICKBIRD_SERVER unless --url is given; None if the store is used directly."""
         if self.server is not None and self.url is not None:
-            raise InvalidError("--server and --url exclude each other.", field="server", hint="Give one of them.")
+            raise InvalidError("--server and --url cannot be combined.", field="server", hint="Give one of them.")
         if self.server is not None or self.url is not None:
             return self.server or (self.url if is_server(self.url) else None)
         server, url = os.environ.get("TICKBIRD_SERVER"), os.environ.get("TICKBIRD_URL")

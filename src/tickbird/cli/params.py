@@ -60,15 +60,18 @@ def read_payload(given: str) -> dict[str, Any]:
                 text = file.read(4 * MAX_PAYLOAD)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-            raise InvalidError(f"payload: cannot read the file {given[1:][:200]!r} ({reason}).") from None
+            raise InvalidError(
+                f"payload: cannot read the file {given[1:][:200]!r} ({reason}).",
+                hint="Check the path and the permissions.",
+            ) from None
     try:
         payload = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidError(
-            f"payload: is not JSON ({error}).", hint="Write an object such as '{\"limit\": 5}', @file or -."
+            f"payload is not JSON ({error}).", hint="Write an object such as '{\"limit\": 5}', @file or -."
         ) from None
     if not isinstance(payload, dict):
-        raise InvalidError("payload: is not a JSON object.", hint="Write, for example, '{\"limit\": 5}'.")
+        raise InvalidError("payload must be a JSON object.", hint="Write, for example, '{\"limit\": 5}'.")
     return payload
 
 

@@ -46,9 +46,11 @@ class Source:
         kinds = [self.logs, self.tables, self.kubernetes, self.celery, self.pings]
         if sum(map(bool, kinds)) != 1:
             raise InvalidError(
-                "source: is missing." if not any(kinds) else "source: only one kind at a time is supported.",
+                "no source is given."
+                if not any(kinds)
+                else "several kinds of sources are given, but only one is supported.",
                 field="source",
-                hint="Give --log, --table, --kubernetes, --django-celery-results or --pings.",
+                hint="Give one of --log, --table, --kubernetes, --django-celery-results and --pings.",
             )
 
     @property

@@ -119,7 +119,9 @@ def _on_clock(wall: datetime, tz: str, field: str) -> datetime:
 def _within(second: int, field: str) -> int:
     """Refuse seconds within two days of the limits of the calendar, because a UTC offset could exceed them."""
     if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
-        raise InvalidError(f"{field}: is outside the years 1 to 9999.", field=field)
+        raise InvalidError(
+            f"{field} is outside the years 1 to 9999.", field=field, hint="Choose an instant in this range."
+        )
     return second
 
 

@@ -143,7 +143,7 @@ class ClientBase:
         if (worker := find_clock_alarm(workers, await self._store.now())) is not None:
             raise ConflictError(
                 f"no change is possible now: worker {worker.id} {worker.standby_reason}.",
-                hint="Correct that clock, or wait five minutes until workers accept it.",
+                hint="Correct the clock of the store, or wait five minutes: workers then accept it.",
             )
 
     async def _check_role(self, name: str, target: Target | None, granted: Role | None) -> None:
@@ -155,7 +155,7 @@ class ClientBase:
         definition = None if stored is None or stored.state == "deleted" else stored.definition
         if definition is None or definition.target != target:
             raise AccessError(
-                f"target: a {target.kind} needs the role {kind.role}, and this token has {granted}.",
+                f"target: a {target.kind} needs the role {kind.role}, but this token has the role {granted}.",
                 field="target",
                 hint="Use another token, or define it in code or in a file.",
             )
@@ -209,5 +209,5 @@ class ClientBase:
 
 def page_size(limit: int) -> int:
     if not 1 <= limit <= 10_000:
-        raise InvalidError("limit: must be from 1 to 10000.", field="limit")
+        raise InvalidError("limit must be from 1 to 10000.", field="limit")
     return limit

@@ -91,7 +91,11 @@ class Calendars(ClientBase):
         calendar = report.calendar
         if report.failed:
             schedule_name, reason = report.failed[0]
-            raise DefinitionError(f"calendar: schedule {schedule_name!r} cannot use it: {reason}", field="calendar")
+            raise DefinitionError(
+                f"calendar: schedule {schedule_name!r} cannot use it: {reason}",
+                field="calendar",
+                hint="Change the schedule first.",
+            )
         record = await self._store.calendars.put(
             self._namespace, name, calendar.definition, calendar.closed, calendar.source, actor, revision=revision
         )
@@ -115,7 +119,9 @@ class Calendars(ClientBase):
         check_new_name(name, "calendar")
         reach = seconds(HORIZON if horizon is None else horizon, "horizon", minimum=1)
         if reach > MAX_HORIZON:
-            raise InvalidError("horizon: must be at most five years.", field="horizon")
+            raise InvalidError(
+                "horizon must be at most five years.", field="horizon", hint="Choose a shorter duration."
+            )
         calendar = await self._resolve(definition)
         now = to_seconds(await self._store.now())
         count, examined = 0, 0

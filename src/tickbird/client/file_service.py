@@ -33,7 +33,7 @@ class FileService(ClientBase):
     def check_namespace(self, document: Document) -> None:
         if document.namespace not in (None, self._namespace):
             raise InvalidError(
-                f"namespace: the document is for {document.namespace!r}, and this client works in {self._namespace!r}.",
+                f"namespace: the document is for {document.namespace!r}, but this client uses {self._namespace!r}.",
                 field="namespace",
                 hint="Use a client of that namespace, or remove it from the document.",
             )

@@ -31,7 +31,11 @@ async def write_ical(
     remarks: list[str] = []
     if schedule is not None:
         if tag is not None or contains:
-            raise InvalidError("schedule: cannot be combined with tag or contains.", field="schedule")
+            raise InvalidError(
+                "schedule cannot be combined with tag or contains.",
+                field="schedule",
+                hint="Give the name, or the filters.",
+            )
         row = await client.schedules.get(schedule)
         last = await client.runs.list(schedule=schedule, status="succeeded", limit=1)
         entries = [AgendaEntry(row, run_seconds(last[0] if last else None))]

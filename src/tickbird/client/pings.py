@@ -50,4 +50,6 @@ class Pings(ClientBase):
 def check_ping(at: datetime, now: datetime) -> None:
     to_seconds(at)
     if at > now + _MAX_CLOCK_LEAD:
-        raise InvalidError(f"at: {utc_text(at)} is in the future.", field="at", hint="Send the instant of the run.")
+        raise InvalidError(
+            f"at: {utc_text(at)} is in the future.", field="at", hint="Send the instant at which the run started."
+        )

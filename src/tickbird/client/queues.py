@@ -56,9 +56,9 @@ class Queues(ClientBase):
 
     @editor.delete("remove_rate", "/queues/{queue}/rate", "Remove the rate of a queue", **_RESPONSE)
     async def remove_rate(self, queue: QueueName, *, actor: str) -> QueueStatus:
-        """Remove the limit on how fast the runs of a queue start; 404 if it has no rate."""
+        """Remove the limit on how fast the runs of a queue start; 404 if it has no rate limit."""
         if not any(status.rate for status in await self._store.queues.list(self._namespace, queue=queue)):
-            raise NotFoundError(f"queue {queue!r} has no rate.", hint="`tickbird queues` lists the rates.")
+            raise NotFoundError(f"queue {queue!r} has no rate limit.", hint="`tickbird queues` lists the rate limits.")
         return await self._set(queue, None, actor)
 
     async def _set(self, queue: str, rate: RateLimit | None, actor: str) -> QueueStatus:

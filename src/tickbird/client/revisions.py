@@ -76,7 +76,10 @@ class Revisions(ClientBase):
         old = (await self._revision(schedule, to)).definition
         if not isinstance(old, Mapping):
             # Plain SQL can store any JSON.
-            raise DefinitionError(f"revision {to} of {name!r} cannot be read: its definition is not a JSON object.")
+            raise DefinitionError(
+                f"revision {to} of {name!r} cannot be read: its definition is not a JSON object.",
+                hint=f"Choose another revision: `tickbird revisions {name}` lists them.",
+            )
         if granted is not None:
             # A definition that cannot be read is refused below, with the reason.
             with suppress(InvalidError):
@@ -98,5 +101,5 @@ class Revisions(ClientBase):
                 return record
         raise NotFoundError(
             f"schedule {schedule.name!r} has no revision {number}, or it was pruned.",
-            hint=f"The current one is {schedule.revision}. `tickbird revisions {schedule.name}` lists them.",
+            hint=f"The current revision is {schedule.revision}. `tickbird revisions {schedule.name}` lists them.",
         )

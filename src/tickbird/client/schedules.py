@@ -334,7 +334,7 @@ class Schedules(Bulk):
     ) -> Schedule:
         """Skip the next tick, the next `count` ticks, or all ticks before an instant."""
         if count is not None and until is not None:
-            raise InvalidError("count and until: give one of them, not both.", field="until")
+            raise InvalidError("count and until cannot be combined. Give one of them.", field="until")
         end = None if until is None else to_seconds(until)
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule

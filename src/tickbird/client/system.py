@@ -67,7 +67,7 @@ class System(ClientBase):
         """Let the store use the time zone data of this process, even if it is older; 409 if it already does."""
         zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
-            raise ConflictError("the store already uses these zone rules.", hint="There is nothing to adopt.")
+            raise ConflictError("the store already uses this time zone data.", hint="There is nothing to adopt.")
         return zones
 
     @viewer.get(
@@ -80,7 +80,7 @@ class System(ClientBase):
     ) -> Sequence[ZoneImpact]:
         """List the stored next ticks that the time zone data of the server would move, the nearest first.
 
-        With `against`, a folder of zone files: every tick within `days` that these move.
+        With `against`, a folder of time zone data: every tick within `days` that it moves.
         """
         since = to_seconds(await self._store.now())
         schedules = [schedule for schedule in await self._all_schedules() if is_zoned(schedule)]

@@ -196,7 +196,7 @@ class Ticks(ClientBase):
         start = FIRST_SECOND if first is None else to_seconds(first)
         end = LAST_SECOND if last is None else to_seconds(last)
         if end < start:
-            raise InvalidError("last: lies before first.", field="last", hint="Swap them.")
+            raise InvalidError("last is before first.", field="last", hint="Swap them.")
         while True:
             # The cursor is read before the rows, so that the rows contain all decisions up to it.
             schedule = await self._find(name)

@@ -72,7 +72,7 @@ class Tokens(ClientBase):
         import secrets
 
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
-            raise InvalidError("expires_at: lies in the past.", field="expires_at", hint="Choose a later instant.")
+            raise InvalidError("expires_at is in the past.", field="expires_at", hint="Choose a later instant.")
         mine = (self._namespace,) if within == () else check_namespaces(within)
         opened = requested_namespaces(mine, namespaces, everything=all_namespaces)
         if within != () and not covers(mine, opened):

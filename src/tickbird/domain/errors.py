@@ -23,6 +23,16 @@ TickbirdError
 
 from __future__ import annotations
 
+from typing import Final
+
+# A reason that starts with one of these verbs continues the name of the field.
+_VERBS: Final = ("must ", "is ", "has ", "needs ", "cannot ", "contains ", "removes ")
+
+
+def name_field(field: str, reason: str) -> str:
+    """Return a sentence: "count must be at least 1.", or with a colon if the reason has a subject."""
+    return f"{field}{'' if reason.startswith(_VERBS) else ':'} {reason}."
+
 
 class TickbirdError(Exception):
     """Base class: `str()` is the message and the hint; `hint` is the next step."""

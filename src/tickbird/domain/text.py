@@ -40,14 +40,18 @@ def check_text(text: object, what: str, *, minimum: int = 0, maximum: int = 2_00
     """Return the text, or raise DefinitionError if it cannot be stored or has another length."""
     text = check_storable(text, what)
     if not minimum <= len(text) <= maximum:
-        raise DefinitionError(f"{what}: must have {minimum} to {maximum:,} characters, not {len(text):,}.", field=what)
+        raise DefinitionError(f"{what} must have {minimum} to {maximum:,} characters, not {len(text):,}.", field=what)
     return text
 
 
 def check_storable(text: object, what: str) -> str:
     """Return the text, or raise DefinitionError: databases accept neither NUL characters nor lone surrogates."""
     if not isinstance(text, str) or "\0" in text or (not text.isascii() and _SURROGATE.search(text)):
-        raise DefinitionError(f"{what}: {str(text)[:60]!r} cannot be stored as text.", field=what)
+        raise DefinitionError(
+            f"{what}: {str(text)[:60]!r} cannot be stored as text.",
+            field=what,
+            hint="Remove NUL characters and lone surrogates.",
+        )
     return text
 
 

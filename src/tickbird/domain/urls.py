@@ -37,7 +37,9 @@ def check_server_url(url: str) -> str:
     except ValueError:
         raise InvalidError(f"server: {describe_url(url)!r} is not a URL.", field="server", hint=hint) from None
     if parts.username is not None or parts.password is not None:
-        raise InvalidError("server: the URL has a user.", field="server", hint="Set the token as TICKBIRD_TOKEN.")
+        raise InvalidError(
+            "server: the URL contains a user name.", field="server", hint="Set the token as TICKBIRD_TOKEN."
+        )
     if not parts.hostname or parts.query or parts.fragment or not url.isprintable() or " " in url:
         raise InvalidError(f"server: {describe_url(url)!r} is not the URL of a server.", field="server", hint=hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

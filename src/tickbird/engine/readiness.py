@@ -19,7 +19,7 @@ _MAX_LOGGED: Final = 50
 
 
 class WorkerReadiness:
-    """Checks for a copied store, different zone rules, and a schema that is too new for this code.
+    """Checks for a copied store, different time zone data, and a schema that is too new for this code.
 
     Checked when the worker starts, and again when a heartbeat reports a change.
     """
@@ -91,7 +91,7 @@ class WorkerReadiness:
         return self._clock.monotonic() - since >= ACCEPT_AFTER
 
     def on_heartbeat(self, result: HeartbeatResult) -> None:
-        """Handle the result of a heartbeat: a drain, an accepted copy, adopted zone rules, or a migrated store."""
+        """Handle the result of a heartbeat: a drain, an accepted copy, adopted time zone data, or a migrated store."""
         if result.drain_requested_by and not self._drained:
             log.warning("draining: requested by %s", result.drain_requested_by)
             self._drained = True
@@ -107,7 +107,7 @@ class WorkerReadiness:
             self.on_change()
 
     async def step(self) -> float | None:
-        """Compare zone rules if necessary, then recompute cursors, one batch per step."""
+        """Compare time zone data if necessary, then recompute cursors, one batch per step."""
         if not self.may_work:
             return None
         await self._compare()
@@ -119,7 +119,9 @@ class WorkerReadiness:
         if self._reached is not None:
             return 0.0
         if self._moved:
-            log.warning("zone data: the next ticks of %d schedules moved; `tickbird zones` shows details", self._moved)
+            log.warning(
+                "time zone data: the next ticks of %d schedules moved; `tickbird zones` shows details", self._moved
+            )
         return None
 
     async def _compare(self) -> None:
@@ -129,7 +131,7 @@ class WorkerReadiness:
         if zones.adopted:
             # A new store does not deserve a warning.
             level = logging.INFO if zones.generation == 1 else logging.WARNING
-            log.log(level, "zone data: the store now uses %s", zones.here)
+            log.log(level, "time zone data: the store now uses %s", zones.here)
         if reason := self._other_zones():
             log.error("this worker %s", reason)
         elif zones.stored is not None and zones.stored.recomputed_at is None:
@@ -143,7 +145,7 @@ class WorkerReadiness:
         stored, here = zones.stored, zones.here
         older = here.version < stored.version
         return (
-            f"plans only schedules in UTC: its zone data {here} is {'older than' if older else 'not'} the store's "
+            f"plans only schedules in UTC: its time zone data {here} is {'older than' if older else 'not'} the store's "
             f"{stored.version} ({stored.digest[:8]}); install that tzdata here, or switch the store to this one with "
             "`tickbird zones --adopt`"
         )
@@ -161,7 +163,7 @@ class WorkerReadiness:
         for schedule in moved:
             if self._moved < _MAX_LOGGED:
                 log.warning(
-                    "zone data: next_run_at of %s moved from %s to %s",
+                    "time zone data: next_run_at of %s moved from %s to %s",
                     schedule.schedule,
                     schedule.before,
                     schedule.after,

@@ -11,7 +11,7 @@ from tickbird.domain.time.zone_data import zone_source
 
 
 class WorkerHealth:
-    """The difference of its clock to the store's, its zone rules, stuck slots and unreadable runs."""
+    """The difference of its clock to the store's, its time zone data, stuck slots and unreadable runs."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from tickbird.domain.calendars.definition import check_calendar_name, read_calendar
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import InvalidError, name_field
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
 from tickbird.domain.limits.rate_limits import RateLimit, read_rate
 from tickbird.domain.schedules.definition import FIELDS as STORED_FIELDS
@@ -58,7 +58,9 @@ class DocumentReader(Triggers, Policies):
         """Add one file."""
         self.source, self.where = source, ""
         if not isinstance(source.root.value, dict):
-            self.wrong(source.root.at, f"expected an object with {', '.join(PARTS)}, not {kind_of(source.root.value)}.")
+            self.wrong(
+                source.root.at, f"the file must be an object with {', '.join(PARTS)}, not {kind_of(source.root.value)}."
+            )
             return
         for name, node in source.root.value.items():
             self.where = ""
@@ -78,7 +80,7 @@ class DocumentReader(Triggers, Policies):
         if first != value:
             self.wrong(
                 node.at,
-                f"{name}: is {value!r} here and {first!r} at {self.places[(name,)]}. All files of one call share it.",
+                f"{name}: {value!r} here differs from {first!r} at {self.places[(name,)]}. Use one for all files.",
             )
         self.places.setdefault((name,), self.source.location(node.at))
 
@@ -92,7 +94,7 @@ class DocumentReader(Triggers, Policies):
             here = self.source.location(item.key or item.at)
             first = self.places.setdefault((part, name), here)
             if first is not here:
-                self.wrong(item.key, f"{name[:60]!r} is defined twice, here and at {first}.")
+                self.wrong(item.key, f"{name[:60]!r} is defined twice, here and at {first}. Remove one of them.")
             readers = {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit}
             {**readers, "queues": self.queue, "state": self.state}[part](name, item)
 
@@ -159,7 +161,9 @@ class DocumentReader(Triggers, Policies):
         usable = self.named(node, lambda: check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH))
         maximum = node.value
         if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
-            self.wrong(node.at, f"expected a whole number from 1 to {MAX_LIMIT:,}, not {str(node.plain)[:60]!r}.")
+            self.wrong(
+                node.at, f"the limit must be a whole number from 1 to {MAX_LIMIT:,}, not {str(node.plain)[:60]!r}."
+            )
         elif usable:
             self.limits[key] = maximum
 
@@ -171,7 +175,7 @@ class DocumentReader(Triggers, Policies):
                 if field != "rate":
                     self.unknown(field, value, ("rate",), "a queue")
             if "rate" not in node.value:
-                self.wrong(node.at, 'expected a rate, such as { rate = "100/min" }.')
+                self.wrong(node.at, 'the rate is missing. Write, for example, { rate = "100/min" }.')
                 return
             node = node.value["rate"]
         rate = self.checked(node, lambda: read_rate(node.plain))
@@ -219,7 +223,7 @@ class DocumentReader(Triggers, Policies):
         definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.diagnostics) == before:
             if len(self.schedules) == MAX_SCHEDULES:
-                self.wrong(node.key, f"more than {MAX_SCHEDULES:,} schedules. Split them into several apps.")
+                self.wrong(node.key, f"there are more than {MAX_SCHEDULES:,} schedules. Split them into several apps.")
             self.schedules[name] = definition
 
     def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
@@ -252,7 +256,7 @@ class DocumentReader(Triggers, Policies):
                 if given
                 else f"is missing. Give {' or '.join(kinds)}"
             )
-            self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
+            self.wrong(fields[given[1]].key if given else node.key or node.at, name_field("target", fault))
             return WRONG
         [kind] = given
         if kind != TASK:

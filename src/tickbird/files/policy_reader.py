@@ -61,7 +61,10 @@ class Policies(Values):
             try:
                 payload = json.loads(value)
             except (ValueError, RecursionError) as error:
-                self.wrong(node.at, f"payload: is a string, but not valid JSON ({str(error)[:100]}).")
+                self.wrong(
+                    node.at,
+                    f"payload is a string, but not valid JSON ({str(error)[:100]}). Correct it, or write an object.",
+                )
                 return WRONG
             if not isinstance(payload, dict):
                 return self.expected(Node(payload, node.at), "an object", name)
@@ -82,7 +85,7 @@ class Policies(Values):
             for item in value.values() if isinstance(value, dict) else value:
                 self.only_json(item)
         elif isinstance(value, float) and not isfinite(value):
-            self.wrong(node.at, f"payload: {value} is not a storable number.")
+            self.wrong(node.at, f"payload: {value} cannot be stored as a number. Put it in quotes.")
         elif not isinstance(value, bool | int | float | str | None):
             self.wrong(node.at, f"payload: {kind_of(value)} cannot be stored. Put it in quotes.")
 

@@ -31,14 +31,14 @@ class Triggers(Values):
         """Read the trigger: exactly one form, with its options."""
         given = [name for name in TRIGGERS if name in fields]
         if len(given) != 1:
-            text = f"has {' and '.join(given)}" if given else "has none"
+            text = " and ".join(given) or "none of them"
             at = fields[given[1]].key if given else node.key or node.at
-            self.wrong(at, f"trigger: needs exactly one of {', '.join(TRIGGERS)}. It {text}.")
+            self.wrong(at, f"trigger needs exactly one of {', '.join(TRIGGERS)}, but has {text}.")
             return WRONG
         [kind] = given
         for name, owner in _OWNERS.items():
             if name in fields and kind != owner:
-                self.wrong(fields[name].key, f"{name}: belongs to {owner}, not to {kind}.")
+                self.wrong(fields[name].key, f"{name} is an option of {owner}, not of {kind}. Remove it.")
         value = fields[kind]
         if tz is WRONG:
             # Read the trigger anyway, to report its other errors.
@@ -89,9 +89,12 @@ class Triggers(Values):
         if not isinstance(node.value, list) or not 1 <= len(node.value) <= MAX_MEMBERS or depth:
             words = f'a list of 1 to {MAX_MEMBERS} objects such as {{ cron = "0 3 * * *" }}'
             if not depth and isinstance(node.value, list):
-                self.wrong(node.at, f"any_of: expected {words}, not {len(node.value):,} of them.")
+                self.wrong(node.at, f"any_of must be {words}, not {len(node.value):,} of them.")
                 return WRONG
-            return self.expected(node, words if not depth else "no any_of within another", "any_of")
+            if depth:
+                self.wrong(node.at, "any_of cannot contain another any_of. List its triggers directly.")
+                return WRONG
+            return self.expected(node, words, "any_of")
         members: list[Any] = []
         for member in node.value:
             if not isinstance(member.value, dict):

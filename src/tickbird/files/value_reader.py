@@ -49,7 +49,7 @@ class Values:
 
     def expected(self, node: Node, what: str, name: str) -> Any:
         """Report a value of the wrong type and return WRONG."""
-        self.wrong(node.at, f"{name}: expected {what}, not {kind_of(node.value)}.")
+        self.wrong(node.at, f"{name} must be {what}, not {kind_of(node.value)}.")
         return WRONG
 
     def named(self, node: Node, check: Callable[[], Any]) -> bool:
@@ -64,8 +64,8 @@ class Values:
     def text(self, node: Node, name: str) -> Any:
         if isinstance(node.value, str):
             return node.value
-        hint = "" if isinstance(node.value, dict | list) else "; put it in quotes"
-        self.wrong(node.at, f"{name}: expected a text, not {kind_of(node.value)}{hint}.")
+        hint = "" if isinstance(node.value, dict | list) else " Put it in quotes."
+        self.wrong(node.at, f"{name} must be a text, not {kind_of(node.value)}.{hint}")
         return WRONG
 
     def name(self, node: Node, what: str) -> Any:
@@ -82,7 +82,9 @@ class Values:
         """Read a date with a time, with or without an offset."""
         if isinstance(node.value, datetime):
             if node.value.microsecond:
-                self.wrong(node.at, f"{name}: has a fraction of a second. Ticks are whole seconds.")
+                self.wrong(
+                    node.at, f"{name} has a fraction of a second, but ticks are whole seconds. Remove the fraction."
+                )
                 return WRONG
             return node.value
         if not isinstance(node.value, str):

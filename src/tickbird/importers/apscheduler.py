@@ -51,7 +51,10 @@ def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) ->
     request = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
     answers = run_child("apscheduler_child", python=python, request=request, what="unpickles the jobs")
     if not isinstance(answers, list) or len(answers) != len(jobs):
-        raise InvalidError("the process that unpickles the jobs returned no result.")
+        raise InvalidError(
+            "the child process that unpickles the jobs returned an incomplete result.",
+            hint="Use --python with the interpreter of the app that stored the jobs.",
+        )
     return answers
 
 

@@ -65,7 +65,10 @@ def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
             for row in connection.execute(statement):
                 yield dict(row)
     except sqlite3.Error as error:
-        raise StoreError(f"the database could not be read: {error}.") from None
+        raise StoreError(
+            f"the database {path[:200]!r} cannot be read: {error}.",
+            hint="Check that the URL names the database of the other scheduler, with its tables.",
+        ) from None
 
 
 def _from_postgres(url: str, statement: str) -> Iterator[Row]:
@@ -86,4 +89,7 @@ def _from_postgres(url: str, statement: str) -> Iterator[Row]:
             with connection.cursor() as cursor:
                 yield from cursor.stream(statement.encode())
     except psycopg.Error as error:
-        raise StoreError(f"the database could not be read: {str(error).strip().splitlines()[0]}.") from None
+        raise StoreError(
+            f"the database of {shown(url)} cannot be read: {str(error).strip().splitlines()[0]}.",
+            hint="Check the URL, the permissions, and that the tables of the other scheduler exist.",
+        ) from None

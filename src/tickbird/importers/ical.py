@@ -342,7 +342,7 @@ def _components(lines: Iterable[tuple[int, str]], imported: Imported) -> Iterato
             stack[-1].properties.setdefault(name, []).append(_Property(pairs, value))
     if stack or not is_calendar:
         reason = f"{stack[-1].kind} in line {stack[-1].line} has no END" if stack else "there is no BEGIN:VCALENDAR"
-        raise InvalidError(f"this is not a complete calendar: {reason}.", hint="Export the calendar again.")
+        raise InvalidError(f"the calendar is incomplete: {reason}.", hint="Export the calendar again.")
 
 
 def read_zone_names(texts: Iterable[str]) -> dict[str, str]:

@@ -66,14 +66,17 @@ def _documents(text: str) -> Iterator[Any]:
         try:
             yield json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InvalidError(f"this is not JSON ({error}).") from None
+            raise InvalidError(
+                f"the file is not valid JSON: {error}.",
+                hint="Import the output of `kubectl get cronjobs -o json`.",
+            ) from None
         return
     try:
         yield from (node.plain for node in read_yaml_documents(text))
     except Unreadable as error:
         where = "" if error.at is None else f" in line {error.at[0]}, column {error.at[1]}"
         raise InvalidError(
-            f"this is not valid YAML{where}: {error.reason}.",
+            f"the file is not valid YAML{where}: {error.reason}.",
             hint="Fix it, or import the output of `kubectl get cronjobs -o json`.",
         ) from None
 

@@ -35,12 +35,15 @@ def run_child(script: str, *arguments: str, python: str | None, request: Any = N
         stdout.seek(0)
         output = stdout.read(_MAX_OUTPUT_BYTES + 1)
         if len(output) > _MAX_OUTPUT_BYTES:
-            raise InvalidError(f"the process that {what} returned more than {_MAX_OUTPUT_BYTES // 2**20} MiB.")
+            raise InvalidError(
+                f"the child process that {what} returned more than {_MAX_OUTPUT_BYTES // 2**20} MiB.",
+                hint="Import fewer schedules, or write them by hand.",
+            )
         try:
             return json.loads(output)
         except (ValueError, RecursionError):
             raise InvalidError(
-                f"the process that {what} ended with {code}: {_last_line(stderr)}.",
+                f"the child process that {what} failed with exit code {code}: {_last_line(stderr)}.",
                 hint="Use --python with an interpreter that has the required packages.",
             ) from None
 
@@ -51,11 +54,18 @@ def _run(command: list[str], stdin: IO[bytes], stdout: IO[bytes], stderr: IO[byt
         child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, start_new_session=True)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InvalidError(f"{command[0][:200]} cannot be started: {reason}.", field="python") from None
+        raise InvalidError(
+            f"{command[0][:200]} cannot be started: {reason}.",
+            field="python",
+            hint="Give the path of a Python interpreter with --python.",
+        ) from None
     try:
         return child.wait(_TIMEOUT)
     except subprocess.TimeoutExpired:
-        raise InvalidError(f"the process that {what} did not end within {_TIMEOUT} s.") from None
+        raise InvalidError(
+            f"the child process that {what} did not end within {_TIMEOUT} s.",
+            hint="Remove code that waits or loops when it is imported.",
+        ) from None
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)

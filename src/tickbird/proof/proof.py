@@ -142,7 +142,10 @@ class Proof:
             await until(lambda: len(fleet.entries("started")) >= self.processes, _MAX_START)
         except TimeoutError:
             last_line = fleet.logs().strip().rpartition("\n")[2]
-            raise StoreError(f"the workers did not start within {_MAX_START:.0f} s: {last_line[:300]}.") from None
+            raise StoreError(
+                f"the workers did not start within {_MAX_START:.0f} s: {last_line[:300]}.",
+                hint="Try again on a less busy machine.",
+            ) from None
 
     async def _inflict_faults(self, fleet: Fleet, slots: WorkerSlots) -> None:
         began = time.monotonic()

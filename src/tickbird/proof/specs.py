@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -16,7 +17,7 @@ class UnsupportedDefinition(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec:
+class Spec(ABC):
     """The policies that the checker judges by, in whole seconds. Subclasses add the grid."""
 
     catch_up: str = "one"
@@ -28,9 +29,9 @@ class Spec:
     retries: int = 0
     on_crash: str = "retry"
 
+    @abstractmethod
     def ticks(self, first: int, last: int) -> Sequence[int]:
         """All ticks from first to last, both included, in order."""
-        raise NotImplementedError
 
     @property
     def crash_limit(self) -> int:

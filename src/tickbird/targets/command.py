@@ -59,10 +59,16 @@ class Command:
 
     def prepare(self, run: Run) -> NoReturn:
         """Raise PayloadError: a command needs a child process."""
-        raise PayloadError(f"{self.name} was not started: only worker processes start commands.")
+        raise self._not_callable()
 
     def call(self, arguments: Mapping[str, Any]) -> NoReturn:
-        raise NotImplementedError
+        """Raise PayloadError, as `prepare` does."""
+        raise self._not_callable()
+
+    def _not_callable(self) -> PayloadError:
+        return PayloadError(
+            f"{self.name} was not started: only worker processes start commands.", hint="Start `tickbird worker`."
+        )
 
     def launch(self, run: Run) -> LaunchSpec:
         """The program to start for a run, with its arguments and environment."""
@@ -70,7 +76,7 @@ class Command:
         # The run's target was checked against the allowlist; its arguments are only in the revision.
         if not isinstance(program, CommandSpec) or program.name != self.name:
             raise LaunchError(
-                f"its revision starts another program than {self.name}, which it was queued as; it was not run"
+                f"not started: the run was queued for {self.name}, but its revision starts another program"
             )
         user = None if program.user is None else _user(program.user)
         home = user.pw_dir if user else os.environ.get("HOME", "/")
@@ -97,8 +103,8 @@ class Command:
             if isinstance(value, EnvRef):
                 self._check_variable(value.name, "read")
                 if value.name not in os.environ:
-                    missing = f"variable {name}: this worker's environment has no {value.name}"
-                    raise LaunchError(missing)
+                    missing = f"variable {name}: this worker's environment has no {value.name}."
+                    raise LaunchError(f"{missing} Set it, and restart the worker")
                 found[name] = os.environ[value.name]
             else:
                 found[name] = value
@@ -133,7 +139,10 @@ def _facts(run: Run) -> dict[str, str]:
     if run.payload:
         payload = json.dumps(run.payload, ensure_ascii=False, separators=(",", ":"))
         if len(payload.encode()) > _MAX_PAYLOAD_LENGTH:
-            raise PayloadError(f"payload: longer than {_MAX_PAYLOAD_LENGTH:,} bytes, the maximum for a command.")
+            raise PayloadError(
+                f"payload is longer than {_MAX_PAYLOAD_LENGTH:,} bytes, the maximum for a command.",
+                hint="Store the data elsewhere, and pass a reference to it.",
+            )
         facts["PAYLOAD"] = payload
     return {f"{OURS}{name}": value for name, value in facts.items() if value is not None}
 
@@ -142,9 +151,11 @@ def _user(name: str) -> pwd.struct_passwd:
     try:
         user = pwd.getpwnam(name)
     except KeyError:
-        raise LaunchError(f"there is no user {name} on this machine") from None
+        raise LaunchError(f"there is no user {name} on this machine. Create the user, or choose another one") from None
     if os.geteuid() not in (0, user.pw_uid):
-        raise LaunchError(f"only a worker that runs as root can start it as user {name}")
+        raise LaunchError(
+            f"only a worker that runs as root can start it as user {name}. Run the worker as root or as {name}"
+        )
     return user
 
 

@@ -46,7 +46,9 @@ class SpecExecutable(ABC):
         """Promise I17: a run is executed with the spec that it was planned with, or not at all."""
         spec = run.spec
         if not isinstance(spec, self._spec) or spec.name != self.name:
-            raise PayloadError(f"{self.kind} {self.name!r}: the run was planned with another target; it was not run.")
+            raise PayloadError(
+                f"{self.kind} {self.name!r}: not started, because the run was planned with another target."
+            )
         return {"spec": spec, "run": run}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:

@@ -75,7 +75,9 @@ class Task(Generic[P, R]):
         wanted = [name for name, hint in self._hints.items() if hint is Run and name in self._parameters]
         if len(wanted) > 1:
             raise DefinitionError(
-                f"task {self.name!r} has more than one Run parameter: {', '.join(wanted)}.", field="task"
+                f"task {self.name!r} has more than one Run parameter: {', '.join(wanted)}.",
+                field="task",
+                hint="Keep one of them.",
             )
         return wanted[0] if wanted else None
 
@@ -128,7 +130,7 @@ class Task(Generic[P, R]):
         from pydantic import ValidationError
 
         if not isinstance(payload, Mapping):
-            raise PayloadError(f"payload of task {self.name!r}: must be an object with its arguments.", field="payload")
+            raise PayloadError(f"payload of task {self.name!r} must be an object with its arguments.", field="payload")
         wanted = self._model
         try:
             model = wanted.model_validate(dict(payload))
@@ -140,7 +142,10 @@ class Task(Generic[P, R]):
             raise PayloadError(f"task {self.name!r}: {error}", field="payload") from None
         except (ValueError, TypeError, RecursionError) as error:
             reason = str(error).splitlines()[0][:200]
-            raise PayloadError(f"payload of task {self.name!r}: cannot be sent as JSON: {reason}.") from None
+            raise PayloadError(
+                f"payload of task {self.name!r} cannot be sent as JSON: {reason}.",
+                hint="Use only values that JSON can represent.",
+            ) from None
         return sent
 
     def prepare(self, run: Run) -> Mapping[str, Any]:

@@ -86,7 +86,7 @@ class DashboardReads:
     async def timeline(self, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100) -> Timeline:
         """Runs and skips between two instants, and the schedules that are due until the last."""
         if first > last:
-            raise InvalidError("last: must not lie before first.", field="last")
+            raise InvalidError("last must not be before first.", field="last")
         maximum, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
         return await self._dashboard.timeline(self._namespace, first, last, schedules=maximum, per_schedule=runs)
 
@@ -170,5 +170,5 @@ class DashboardReads:
 
 def _within(number: int, field: str, maximum: int) -> int:
     if not 1 <= number <= maximum:
-        raise InvalidError(f"{field}: must be from 1 to {maximum}.", field=field)
+        raise InvalidError(f"{field} must be from 1 to {maximum}.", field=field)
     return number

@@ -59,7 +59,9 @@ class Clock:
         given = parse_iso(f"{text}T00:00" if len(text) == 10 else text, field)
         second = wall_seconds(given) if given.tzinfo is None else to_seconds(given)
         if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
-            raise InvalidError(f"{field}: is outside the years 1 to 9999.", field=field)
+            raise InvalidError(
+                f"{field} is outside the years 1 to 9999.", field=field, hint="Choose an instant in this range."
+            )
         return to_datetime(zone(self.zone()).to_epoch(second) if given.tzinfo is None else second)
 
     def field(self, at: datetime | None) -> str:

@@ -154,7 +154,12 @@ class PageGuard:
             return Form([])
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
-            raise Problem(415, "not-a-form", "The request is not a form of the dashboard.", hint="Go back to the page.")
+            raise Problem(
+                415,
+                "not-a-form",
+                "The request is not a form of the dashboard.",
+                hint="Go back to the page, and send its form.",
+            )
         body = await self.body(request, self._limits.body * _ENCODED)
         form = await run_if_large(len(body), read_form, body)
         given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import InvalidError, name_field
 from tickbird.domain.time.durations import seconds
 from tickbird.domain.time.instants import (
     DAY,
@@ -125,7 +125,7 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], prefix: str = "
             close = get_close_matches(key, known, 1)
             hint = f"Did you mean {close[0]}?" if close else f"Valid keys: {', '.join(known) or 'none'}."
             name = f"{prefix}{key}"[:200]
-            raise InvalidError(f"{name}: is not a valid key.", field=name, hint=hint)
+            raise InvalidError(f"{name} is not a valid key.", field=name, hint=hint)
 
 
 def write_value(hint: Any, value: Any) -> Any:
@@ -176,4 +176,4 @@ def check_limits(notes: tuple[Any, ...], value: Any, field: str) -> None:
 
 
 def refuse(field: str, reason: str) -> InvalidError:
-    return InvalidError(f"{field}: {reason}.", field=field)
+    return InvalidError(name_field(field, reason), field=field)

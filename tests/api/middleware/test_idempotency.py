@@ -51,7 +51,7 @@ async def test_the_same_key_for_something_else_is_refused(api: Api) -> None:
     ]
     for path, body, headers in others:
         answer = await post(api, path, body, headers=headers)
-        assert "another request has this key" in refused(answer, 409, "conflict")
+        assert "another request already used this key" in refused(answer, 409, "conflict")
         assert answer.json()["field"] == HEADER
     assert [row.schedule.name for row in await api.client().schedules.list()] == ["digest"]
 

@@ -20,13 +20,13 @@ FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 @pytest.mark.parametrize(
     "method, path, field, said",
     [
-        ("GET", "runs?stauts=failed", "stauts", "stauts: is not a parameter of this path. Did you mean status?"),
+        ("GET", "runs?stauts=failed", "stauts", "stauts is not a parameter of this path. Did you mean status?"),
         ("DELETE", "schedules/digest?cancel_run=true", "cancel_run", "Did you mean cancel_runs?"),
         ("GET", "runs?namespce=b", "namespce", "Did you mean namespace?"),
         ("GET", "now?xyz=1", "xyz", "Valid parameters: namespace."),
         ("GET", "tokens?xyz=1", "xyz", "Valid parameters: after, limit, live, namespace."),
         ("GET", "activity/stream?kinds=planned", "kinds", "Did you mean kind?"),
-        ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once. Give it once."),
+        ("GET", "runs?limit=1&limit=2", "limit", "limit is given more than once. Give it once."),
         ("GET", "runs?namespace=default&namespace=default", "namespace", "is given more than once"),
         ("GET", "runs?limit=1_0", "limit", "limit: '1_0' is not a whole number. Write it in digits, such as 10."),
         ("GET", "runs?limit=1.0", "limit", "is not a whole number"),
@@ -111,7 +111,7 @@ async def test_a_condition_that_nobody_looks_at_is_refused(
 ) -> None:
     await memory.create("digest")
     answer = await memory.ask(method, f"/api/v1/{path}", json=body, headers={header: "*"})
-    assert f"{header}: this request does not take a precondition. Leave it out." in refused(answer, 400, "bad-tag")
+    assert f"{header}: this request does not support preconditions. Leave it out." in refused(answer, 400, "bad-tag")
     assert answer.json()["field"] == header
     assert (await memory.client().schedules.get("digest")).state == "active"
     # Who only reads changes nothing by it.
@@ -154,7 +154,7 @@ async def test_an_instant_without_a_zone_is_told_as_json_has_it(memory: Api) -> 
     definition = {"trigger": {"at": "2999-01-31T09:00:00"}, "target": {"task": "report"}}
     answer = await memory.ask("POST", "/api/v1/schedules", json={"name": "once", "definition": definition})
     said = refused(answer, 422, "invalid")
-    assert said == 'at: has no time zone. Write it like "2026-01-31T09:00:00Z".'
+    assert said == 'at has no time zone. Write it like "2026-01-31T09:00:00Z".'
     assert answer.json()["field"] == "at"
 
 

@@ -48,10 +48,10 @@ async def test_a_document_as_if_it_was_applied(api: Api) -> None:
     "body, said",
     [
         ({"days": 400}, "days"),
-        ({"days": 2, **SPAN}, "give one of them"),
+        ({"days": 2, **SPAN}, "Give one of them"),
         ({"slots": 0}, "slots"),
         ({**SPAN, "outages": [{"from": "2030-01-01T00:00:00Z", "to": "2030-01-02T00:00:00Z"}]}, "outside"),
-        ({"share": 0.5}, "no live worker"),
+        ({"share": 0.5}, "at least one live worker"),
         ({"names": ["nobody"]}, "nobody"),
         ({"from": "2035-06-01T00:00:00Z", "to": "2035-05-01T00:00:00Z"}, "after the start"),
     ],
@@ -65,5 +65,5 @@ async def test_a_request_is_bounded(api: Api) -> None:
     await api.create("busy", trigger=every(seconds=1))
     answer = await api.ask("POST", PATH, "viewer", json={"days": 366})
     assert answer.status_code == 422
-    assert "exceed the limit of 12,000,000 per simulation" in answer.json()["detail"]
+    assert "at most 12,000,000 can be simulated" in answer.json()["detail"]
     assert "Choose fewer days" in answer.text

@@ -109,7 +109,7 @@ async def test_pages_follow_each_other_by_key(api: Api) -> None:
 )
 async def test_filters_are_checked(api: Api, query: dict[str, Any], field: str) -> None:
     answer = await api.ask("GET", "/api/v1/schedules", params=query)
-    assert refused(answer, 422, "invalid").startswith(f"{field}: ")
+    assert refused(answer, 422, "invalid").startswith((f"{field}: ", f"{field} "))
     assert answer.json()["field"] == field
 
 

@@ -27,7 +27,7 @@ WHOLE = [
 async def test_the_whole_store_is_for_those_who_may_see_all_of_it(memory: Api, method: str, path: str) -> None:
     said = refused(await memory.ask(method, f"/api/v1/{path}", "admin", "default"), 403, "forbidden")
     assert said == (
-        "This concerns all namespaces, but the token 'admin' is for default. "
+        "This request needs all namespaces, but token 'admin' has default. "
         "Use a token that was created with --all-namespaces."
     )
     chosen = await memory.ask(method, f"/api/v1/{path}?namespace=default", "admin", "*")

@@ -115,7 +115,7 @@ async def shop(both: Both) -> Both:
     tasks = {"report": {"queue": "default", "schema": SCHEMA}}
     worker = Worker(id="w", namespace="default", app="shop", host="h", pid=1, version="0", slots=1, tasks=tasks)
     await both.store.workers.heartbeat(worker, 600)
-    # Zone rules are first adopted by a look at them.
+    # The first read adopts the time zone data.
     await both.local.system.zone_data()
     return both
 
@@ -152,9 +152,7 @@ async def test_a_token_that_opens_nothing(shop: Both) -> None:
     assert str(error).startswith("token: is unknown, expired or revoked. Create one with")
     assert token not in str(error)
     none = HttpClient(Transport(URL, wire=shop.wire))
-    assert str(await told(none.schedules.list())).startswith(
-        "token: is missing, and the server requires one. Create one with"
-    )
+    assert str(await told(none.schedules.list())).startswith("the server requires a token. Create one with")
 
 
 async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
@@ -163,7 +161,7 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     error = await told(viewer.schedules.pause("report", actor="x"))
     assert isinstance(error, AccessError)
     assert str(error) == (
-        "This needs the role operator, and the token 'viewer' has viewer. "
+        "This request needs the role operator, but the token 'viewer' has the role viewer. "
         "Use a token with the role operator. An admin creates one with `tickbird token create`."
     )
     elsewhere = await shop.client("admin", "shop", namespace="default")

@@ -207,9 +207,9 @@ def answering(status: int, kind: str, body: str, **headers: str) -> Any:
 @pytest.mark.parametrize(
     "status, kind, body, headers, said",
     [
-        (200, "text/html", "<html>", {}, "is not a Tickbird server, it responds 200 with text/html. Use the URL"),
-        (404, "text/html", "<html>", {}, "is not a Tickbird server, it responds 404 with text/html"),
-        (200, "application/json", "{", {}, "is not a Tickbird server, it responds 200 with malformed JSON"),
+        (200, "text/html", "<html>", {}, "is not a Tickbird server: it responded 200 with text/html. Use the URL"),
+        (404, "text/html", "<html>", {}, "is not a Tickbird server: it responded 404 with text/html"),
+        (200, "application/json", "{", {}, "is not a Tickbird server: it responded 200 with malformed JSON"),
         (200, "application/json", "[]", {}, "cannot read the response"),
         (200, "application/json", '{"items": [{"name": "x"}], "next": null}', {}, "Use the same version of Tickbird"),
         (403, "application/problem+json", "[]", {}, "cannot read the response"),
@@ -248,7 +248,7 @@ async def test_who_comes_too_often_comes_back(both: Both) -> None:
 @pytest.mark.parametrize(
     "url, said",
     [
-        ("https://ana:secret@host", "the URL has a user"),
+        ("https://ana:secret@host", "the URL contains a user name"),
         ("https://", "is not the URL of a server"),
         ("ftp://host", "is not the URL of a server"),
         ("host:8420", "is not the URL of a server"),

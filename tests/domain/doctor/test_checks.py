@@ -273,14 +273,14 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     ),
     "zones": (
         replace(WORKING, zones=ZoneDataStatus(HERE, "2027a", "99"), workers=[]),
-        "zone data",
+        "time zone data",
         "problem",
         "2026f (abcdef01) here, 2027a (99) in the store",
         "tzdata==2027.1",
     ),
     "zones elsewhere": (
         worker(health={"zones": "2026a (11)"}),
-        "zone data",
+        "time zone data",
         "warning",
         "2026a (11) on 1 worker",
         "tzdata==2026.6",
@@ -520,7 +520,7 @@ def test_without_a_schema_only_the_server_is_checked() -> None:
     condition = replace(schema(version=None), work=None, zones=None, workers=[])
     checks = {finding.check for finding in run_checks(condition)}
     assert {"schema", "server", "durability", "time-outs"} <= checks
-    assert not checks & {"copy", "zone data", "workers", "planning", "queues", "parked"}
+    assert not checks & {"copy", "time zone data", "workers", "planning", "queues", "parked"}
 
 
 def test_long_lists_are_truncated_and_counted() -> None:

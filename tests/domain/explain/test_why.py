@@ -297,13 +297,13 @@ class TestMissingRows:
 
     def test_a_definition_that_cannot_be_read_is_parked(self) -> None:
         broken = replace(
-            a_schedule(), definition=None, definition_json={"v": 1}, state="parked", error="trigger: is missing."
+            a_schedule(), definition=None, definition_json={"v": 1}, state="parked", error="trigger is missing."
         )
         past, coming = why(60, now=100, schedule=broken), why(60, now=10, schedule=broken)
         assert (past.verdict, coming.verdict) == ("undecided", "will be skipped")
         assert why(60, now=60, schedule=broken).verdict == "undecided"
-        assert texts(past, "state") == ["Parked: trigger: is missing."]
-        assert past.sentence == "Not run: the schedule is parked until it is repaired: trigger: is missing."
+        assert texts(past, "state") == ["Parked: trigger is missing."]
+        assert past.sentence == "Not run: the schedule is parked until it is repaired: trigger is missing."
 
     def test_a_schedule_never_planned_does_not_run_the_past(self) -> None:
         answer = why(60, now=100, schedule=a_schedule(reached=None))

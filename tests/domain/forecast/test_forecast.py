@@ -175,7 +175,7 @@ def test_quiet_minutes() -> None:
 def test_a_month_is_bounded() -> None:
     """Too many ticks are refused before the simulation, with the limit and a hint."""
     each_second = schedule("a", every(seconds=1))
-    with pytest.raises(InvalidError, match=r"31,536,001 ticks exceed the limit of 30,000,000 .* fewer days"):
+    with pytest.raises(InvalidError, match=r"31,536,001 ticks are too many; at most 30,000,000 .* fewer days"):
         expect(each_second, hours=365 * 24)
     for wrong in ({"more": -1}, {"slots": 0}, {"slower": 0}, {"share": 0.0}, {"slots": 1, "workers": 1}):
         with pytest.raises(InvalidError):

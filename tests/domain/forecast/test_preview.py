@@ -203,7 +203,7 @@ def test_a_preview_stays_within_the_calendar() -> None:
 
 @pytest.mark.parametrize("count", [0, 10_001, True, "3"])
 def test_invalid_count_is_refused(count: Any) -> None:
-    with pytest.raises(InvalidError, match="count: must be a whole number"):
+    with pytest.raises(InvalidError, match="count must be a whole number"):
         preview(define("0 9 * * *"), to_seconds(NOW), count)
 
 

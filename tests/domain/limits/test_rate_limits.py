@@ -49,10 +49,10 @@ def test_a_rate_is_read_and_shown(text: str, rate: RateLimit, shown: str) -> Non
         ("", "is not a rate"),
         (None, "is not a rate"),
         (100, "is not a rate"),
-        ("100/fortnight", "has an unknown unit, 'fortnight'. Use a rate such as"),
+        ("100/fortnight", "has the unknown unit 'fortnight'. Use a rate such as"),
         ("0/min", "would start no runs. To stop all runs, pause their schedules."),
         ("5/0s", "would start no runs"),
-        ("1000001/s", "is out of range: at most 1,000,000 runs and 31 days."),
+        ("1000001/s", "is out of range. Use at most 1,000,000 runs and at most 31 days."),
         ("1/32d", "is out of range"),
     ],
 )

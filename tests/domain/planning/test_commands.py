@@ -307,7 +307,7 @@ def test_reschedule() -> None:
     with pytest.raises(InvalidError):
         apply(Reschedule(actor="ada", to=BASE + 10), schedule())
     for known in (schedule("ended"), schedule("parked"), schedule(cursor=Cursor()), schedule(end_at=T0)):
-        with pytest.raises(ConflictError, match="next tick"):
+        with pytest.raises(ConflictError, match="no (next tick|future ticks)"):
             apply(Reschedule(actor="ada", to=BASE + 100), known)
 
 
@@ -390,5 +390,5 @@ def test_trigger_refuses() -> None:
 
 
 def test_command_must_implement_change() -> None:
-    with pytest.raises(NotImplementedError):
-        apply(Command(actor="ada"), schedule())
+    with pytest.raises(TypeError, match="abstract method"):
+        Command(actor="ada")  # type: ignore[abstract]

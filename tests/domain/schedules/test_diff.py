@@ -140,9 +140,7 @@ def test_roll_back_over_code_can_restore_every_default() -> None:
 
 def test_invalid_roll_back_is_refused() -> None:
     schedule = made(define())
-    with pytest.raises(
-        ConflictError, match=r"already has the definition of revision 1\. There is nothing to roll back"
-    ):
+    with pytest.raises(ConflictError, match=r"already has the definition of revision 1\. Choose another revision"):
         back(schedule, define())
     with pytest.raises(StaleError):
         back(schedule, define(retries=1), revision=7)

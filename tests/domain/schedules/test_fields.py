@@ -122,7 +122,7 @@ def test_priorities_have_names() -> None:
     assert [policies({"priority": name})["priority"] for name in PRIORITIES] == [-500, 0, 500, 1_000]
     assert (priority.text(500), priority.describe(500), priority.to_file(500)) == ("high", "high (500)", "high")
     assert (priority.text(7), priority.describe(7), priority.to_file(7)) == ("7", "7", 7)
-    with pytest.raises(DefinitionError, match="'urgent' must be one of low, normal, high, critical, or a whole number"):
+    with pytest.raises(DefinitionError, match="priority must be one of low, normal, high, critical, or a whole number"):
         Definition(trigger=every(hours=1), target=Target("work"), **policies({"priority": "urgent"}))
     made = Definition(trigger=every(hours=1), target=Target("work"), **policies({"priority": "high"}))
     assert encode_definition(made)["priority"] == 500

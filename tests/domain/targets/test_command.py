@@ -70,9 +70,9 @@ def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> N
 @pytest.mark.parametrize(
     "written, words",
     [
-        ("backup", "program: is missing"),
-        ({}, "program: is missing"),
-        ([], "program: is missing"),
+        ("backup", "program is missing"),
+        ({}, "program is missing"),
+        ([], "program is missing"),
         (["backup"], "'backup' is not an absolute path. Use an absolute path, such as /usr/bin/rsync"),
         (["/usr//bin/x"], "is not normalized. Use /usr/bin/x."),
         (["/opt/jobs/../../bin/sh"], "is not normalized. Use /bin/sh."),
@@ -81,22 +81,22 @@ def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> N
         (["/bin/x", "a\0b"], "cannot be passed to a program"),
         (["/bin/x", "\ud800"], "cannot be passed to a program"),
         (["/bin/x", "x" * 200_000], "more than 100,000 characters"),
-        ({"program": "/bin/x", "args": "a b"}, "args: must be a list"),
-        ({"program": "/bin/x", "arguments": []}, "arguments: is not a field of a command. Fields: program, args"),
+        ({"program": "/bin/x", "args": "a b"}, "args must be a list"),
+        ({"program": "/bin/x", "arguments": []}, "arguments is not a field of a command. Fields: program, args"),
         ({"program": "/bin/sh", "shell": "x", "args": ["y"]}, "cannot be combined with args"),
-        ({"shell": "  "}, "must be a non-empty line"),
-        ({"program": "/bin/x", "env": ["A"]}, "env: must be an object"),
-        ({"program": "/bin/x", "env": {"A B": "1"}}, "'A B' is not the name of a variable"),
+        ({"shell": "  "}, "must be a non-empty text"),
+        ({"program": "/bin/x", "env": ["A"]}, "env must be an object"),
+        ({"program": "/bin/x", "env": {"A B": "1"}}, "'A B' is not a valid variable name"),
         ({"program": "/bin/x", "env": {"A": 1}}, 'A must be a text, or {"env": "NAME"}'),
-        ({"program": "/bin/x", "env": {"A": {"env": "B C"}}}, "'B C' is not the name of a variable"),
+        ({"program": "/bin/x", "env": {"A": {"env": "B C"}}}, "'B C' is not a valid variable name"),
         ({"program": "/bin/x", "env": {"TICKBIRD_RUN_ID": "1"}}, "is reserved for Tickbird"),
         ({"program": "/bin/x", "folder": "srv"}, "folder: 'srv' is not an absolute path"),
-        ({"program": "/bin/x", "user": "a b"}, "is not the name of a user"),
+        ({"program": "/bin/x", "user": "a b"}, "is not a user name"),
         ({"program": "/bin/x", "success": []}, "a list of different exit codes"),
         ({"program": "/bin/x", "success": [0, 0]}, "a list of different exit codes"),
         ({"program": "/bin/x", "success": [256]}, "from 0 to 255"),
         ({"program": "/bin/x", "success": [True]}, "from 0 to 255"),
-        ({"program": "/bin/x", "input": 5}, "input: cannot be passed to a program"),
+        ({"program": "/bin/x", "input": 5}, "input cannot be passed to a program"),
     ],
 )
 def test_invalid_command_is_refused_with_a_sentence(written: Any, words: str) -> None:
@@ -107,9 +107,9 @@ def test_invalid_command_is_refused_with_a_sentence(written: Any, words: str) ->
 
 
 def test_invalid_command_in_code_is_refused() -> None:
-    with pytest.raises(DefinitionError, match=r"args: is a single text\. Give a list"):
+    with pytest.raises(DefinitionError, match=r"args is a text, not a list\. Give a list"):
         command("rm -rf /")
     with pytest.raises(DefinitionError, match="but not both"):
         command(["/bin/x"], shell="x")
-    with pytest.raises(DefinitionError, match="put it first in the list"):
+    with pytest.raises(DefinitionError, match="Put it first in the list"):
         command(["/bin/x"], program="/bin/y")

@@ -90,7 +90,7 @@ def test_plug_in_kinds_are_loaded_and_invalid_ones_ignored(plug_in: Any, caplog:
 @pytest.mark.parametrize(
     "value, words",
     [
-        ("hello", 'echo: must be an object. Write {"text": "hello"}.'),
+        ("hello", 'echo must be an object. Write {"text": "hello"}.'),
         ({"text": "a", "chan": "b"}, "echo: 'chan' is not a field of an echo. Fields: text, channel."),
         ({"channel": "b"}, "echo: text must be a non-empty text."),
         ({"text": "a", "channel": 5}, "echo: channel must be a non-empty text."),
@@ -205,7 +205,7 @@ def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPat
         raise KeyError("host")
 
     monkeypatch.setattr(CommandSpec, "from_json", fail)
-    with pytest.raises(DefinitionError, match=r"command: cannot be read \(KeyError: 'host'\)\."):
+    with pytest.raises(DefinitionError, match=r"command cannot be read \(KeyError: 'host'\)\."):
         read_target({"command": {}})
 
 
@@ -315,17 +315,23 @@ def test_paths_of_a_kind_that_are_not_in_the_value_are_ignored(install: Callable
     {
         "from_json ends the process": (
             "@classmethod\ndef from_json(cls, value):\n    raise SystemExit(2)",
-            "shout: cannot be read (SystemExit: 2).",
+            "shout cannot be read (SystemExit: 2). Correct the value, or the package of this target kind.",
         ),
         "from_json returns something else": (
             "from_json = classmethod(lambda cls, value: value)",
-            "shout: cannot be read (TypeError: from_json returned dict).",
+            "shout cannot be read (TypeError: from_json returned dict). Correct the value, or the package of this target kind.",
         ),
-        "name raises": ("name = property(lambda self: {}['x'])", "shout: cannot be read (KeyError: 'x')."),
-        "to_json raises": ("to_json = lambda self: {}['x']", "shout: cannot be stored (KeyError: 'x')."),
+        "name raises": (
+            "name = property(lambda self: {}['x'])",
+            "shout cannot be read (KeyError: 'x'). Correct the value, or the package of this target kind.",
+        ),
+        "to_json raises": (
+            "to_json = lambda self: {}['x']",
+            "shout cannot be stored (KeyError: 'x'). Correct the package of this target kind.",
+        ),
         "to_json is a set": (
             "to_json = lambda self: {'a'}",
-            "shout: cannot be stored (TypeError: Object of type set is not JSON serializable).",
+            "shout cannot be stored (TypeError: Object of type set is not JSON serializable). Correct the package of this target kind.",
         ),
     }.values(),
 )

@@ -1,4 +1,4 @@
-"""Spans of constant offset against the zone data itself."""
+"""Spans of constant offset against the time zone data itself."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ HOSTILE = '<img src=x onerror="alert(1)">\u202e"\'&'
 
 @looked_at
 async def test_settings_show_caller_and_system(door: Desk, guarded: Served, view: View) -> None:
-    """Name, role, namespaces, the session's end; store, schema, zone data; where it is, admins alone see."""
+    """Name, role, namespaces, the session's end; store, schema, time zone data; where it is, admins alone see."""
     await log_in(door, await guarded.token("operator", HOSTILE, namespaces=["default", "lab"]), "/settings")
     page = door.page
     you = page.get_by_role("region", name="You")

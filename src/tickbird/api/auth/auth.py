@@ -206,14 +206,14 @@ def unauthorized(*, basic: bool = False) -> Problem:
     return Problem(
         401,
         "unauthorized",
-        "This needs a token that is neither expired nor revoked.",
+        "This request needs a valid token. Yours is missing, unknown, expired or revoked.",
         hint="Create one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
         headers={"WWW-Authenticate": f'Bearer realm="tickbird"{other}'},
     )
 
 
 def logged_out() -> Problem:
-    return Problem(401, "logged-out", "This needs a session, and yours has ended.", hint="Log in with a token.")
+    return Problem(401, "logged-out", "Your session has ended.", hint="Log in with a token.")
 
 
 def _check_role(caller: Caller, role: Role) -> None:
@@ -221,7 +221,7 @@ def _check_role(caller: Caller, role: Role) -> None:
         raise Problem(
             403,
             "forbidden",
-            f"This needs the role {role}, and the token {caller.name!r} has {caller.role}.",
+            f"This request needs the role {role}, but the token {caller.name!r} has the role {caller.role}.",
             hint=f"Use a token with the role {role}. An admin creates one with `tickbird token create`.",
         )
 
@@ -231,7 +231,7 @@ def _check_all_namespaces(caller: Caller) -> None:
         raise Problem(
             403,
             "forbidden",
-            f"This concerns all namespaces, but the token {caller.name!r} is for {', '.join(caller.namespaces[:20])}.",
+            f"This request needs all namespaces, but token {caller.name!r} has {', '.join(caller.namespaces[:20])}.",
             hint="Use a token that was created with --all-namespaces.",
         )
 

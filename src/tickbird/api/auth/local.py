@@ -43,7 +43,7 @@ class LocalAuthority(Authority):
                 "foreign-origin",
                 f"Origin: {origin[:100]!r} is another site.",
                 field="Origin",
-                hint="Send the request directly.",
+                hint="Send the request from a page of this server, or without a browser.",
             )
 
     def check(self, scope: MutableMapping[str, Any]) -> None:
@@ -54,11 +54,11 @@ class LocalAuthority(Authority):
             return
         if _header(scope, HEADER.lower().encode()) != "1":
             raise Problem(
-                403, "no-header", f"{HEADER}: is missing.", field=HEADER, hint=f"Send `{HEADER}: 1` with every change."
+                403, "no-header", f"{HEADER} is missing.", field=HEADER, hint=f"Send `{HEADER}: 1` with every change."
             )
         kind = _header(scope, b"content-type").partition(";")[0].strip().lower()
         if method in _WITH_BODY and kind not in ("application/json", "application/merge-patch+json"):
-            raise Problem(415, "not-json", "Content-Type: is not JSON.", hint="Send `Content-Type: application/json`.")
+            raise Problem(415, "not-json", "Content-Type must be JSON.", hint="Send `Content-Type: application/json`.")
 
     def remembers(self, authorization: str | None) -> bool:
         return True

@@ -27,7 +27,7 @@ def choose(opened: Namespaces, requested: str | None) -> str:
         raise Problem(
             400,
             "no-namespace",
-            f"namespace: is missing, and this token is for {len(names)} namespaces: {', '.join(names[:20])}.",
+            f"namespace is missing, and this token is for {len(names)} namespaces: {', '.join(names[:20])}.",
             field="namespace",
             hint="Add `?namespace=NAME`.",
         )
@@ -37,7 +37,7 @@ def choose(opened: Namespaces, requested: str | None) -> str:
         raise Problem(
             403,
             "closed-namespace",
-            f"namespace: this token does not open {requested!r}.",
+            f"namespace: this token has no access to {requested!r}.",
             field="namespace",
             hint="Leave it out, or use a token for this namespace.",
         )

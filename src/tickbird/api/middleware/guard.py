@@ -275,17 +275,21 @@ def _check_json(body: bytes, limits: RequestLimits) -> None:
     except UnicodeDecodeError:
         raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
     if b"\0" in body:
-        raise Problem(400, "malformed", "The body holds a NUL byte, which JSON cannot.", hint="Send it as UTF-8.")
+        raise Problem(
+            400, "malformed", "The body contains a NUL byte, which JSON does not allow.", hint="Send it as UTF-8."
+        )
     opened, maximum = body.count(b"[") + body.count(b"{"), limits.values
     if opened <= limits.depth and body.count(b",") <= maximum:
         return
     # A value has at most a name and a text, so more quotes mean more values, or texts with many quotes.
     bare = None if body.count(b'"') > 8 * maximum else _STRING.sub(b"", body).translate(None, _OTHERS)
     if bare is None or bare.count(b",") > maximum or bare.count(b"[") + bare.count(b"{") > maximum:
-        raise Problem(413, "too-large", f"The body has more than {maximum:,} values.", hint="Send less at a time.")
+        raise Problem(
+            413, "too-large", f"The body has more than {maximum:,} values.", hint="Send fewer values at a time."
+        )
     if opened > limits.depth and _is_deeper(bare.translate(None, b","), limits.depth):
         raise Problem(
-            400, "too-deep", f"The body is nested more than {limits.depth} levels deep.", hint="Send it flatter."
+            400, "too-deep", f"The body is nested more than {limits.depth} levels deep.", hint="Use fewer levels."
         )
 
 

@@ -140,7 +140,7 @@ async def _send_again(stored: StoredResponse, request: str, send: Send) -> None:
         raise Problem(
             409,
             "conflict",
-            f"{HEADER}: another request has this key.",
+            f"{HEADER}: another request already used this key.",
             field=HEADER,
             hint="Use a different key for each request.",
         )
@@ -164,7 +164,11 @@ async def _send_again(stored: StoredResponse, request: str, send: Send) -> None:
 def _key(value: bytes) -> str:
     text = value.decode("latin-1")
     if not 1 <= len(text) <= MAX_KEY_LENGTH or not text.isprintable():
-        raise InvalidError(f"{HEADER}: must have 1 to {MAX_KEY_LENGTH} printable characters.", field=HEADER)
+        raise InvalidError(
+            f"{HEADER} must have 1 to {MAX_KEY_LENGTH} printable characters.",
+            field=HEADER,
+            hint="Use, for example, a UUID.",
+        )
     return text
 
 

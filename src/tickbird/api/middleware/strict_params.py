@@ -47,7 +47,7 @@ async def reject_unknown_params(request: Request) -> None:
     if request.method not in ("GET", "HEAD"):
         for name in _PRECONDITION_HEADERS:
             if name in request.headers and name.lower() not in valid.headers:
-                why = f"{name}: this request does not take a precondition."
+                why = f"{name}: this request does not support preconditions."
                 raise Problem(400, "bad-tag", why, field=name, hint="Leave it out.")
 
 
@@ -69,4 +69,4 @@ def parse_body(body: bytes) -> Any:
 
 
 def _wrong(name: str, why: str, hint: str) -> Problem:
-    return Problem(422, "invalid", f"{name[:200]}: {why}", field=name[:200], hint=hint)
+    return Problem(422, "invalid", f"{name[:200]} {why}", field=name[:200], hint=hint)

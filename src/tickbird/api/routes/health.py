@@ -18,9 +18,9 @@ router = APIRouter()
 CHECK_INTERVAL: Final = 5.0
 _REASONS: Final = {
     "store-unavailable": "The store cannot be reached.",
-    "schema": "The store's schema does not fit this version.",
-    "copy": "The store is a copy, and nothing is planned in it.",
-    "planning": "Schedules are due, and no worker plans them.",
+    "schema": "The store's schema does not match this version of Tickbird.",
+    "copy": "The store is a copy, so nothing is planned in it.",
+    "planning": "Schedules are due, but no worker plans them.",
 }
 _STATUS: Final = {
     "type": "object",

@@ -202,7 +202,7 @@ def _segment(operation: Operation, parameter: Parameter, value: Any) -> str:
     key, text = parameter.key, _text(write_value(parameter.hint, value))
     check_text(text, key)
     if not text or ("/" in text and f"{{{key}:path}}" not in operation.path):
-        raise NotFoundError(f"there is no {key} {text[:200]!r}.")
+        raise NotFoundError(f"there is no {key} {text[:200]!r}.", hint="Check the name.")
     # `.` and `..` would be another path.
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 

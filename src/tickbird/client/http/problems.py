@@ -37,16 +37,14 @@ def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
     status, code = int(problem["status"]), str(problem["code"])
     detail, hint = str(problem["detail"]), str(problem.get("hint") or "")
     if code == "unauthorized":
-        reason = "is unknown, expired or revoked" if has_token else "is missing, and the server requires one"
-        return AccessError(
-            f"token: {reason}.", hint="Create one with `tickbird token create`, and set it as TICKBIRD_TOKEN."
-        )
+        reason = "the token is unknown, expired or revoked" if has_token else "the server requires a token"
+        return AccessError(f"{reason}.", hint="Create one with `tickbird token create`, and set it as TICKBIRD_TOKEN.")
     if code == "no-namespace":
         hint = "Name one: namespace=… in code, --namespace in a command."
         return NoNamespaceError(detail, field="namespace", hint=hint)
     if code == "no-such-path":
         return StoreError(
-            "server: does not have the path of this request.",
+            "the server does not have the path of this request.",
             hint="Use the same version of Tickbird on both sides.",
         )
     if code == "unsupported":

@@ -253,7 +253,7 @@ class Transport:
                 import httpx
             except ImportError:
                 raise StoreError(
-                    "httpx: is not installed, and requests to a server need it.",
+                    "requests to a server need httpx, which is not installed.",
                     hint="Install it with `pip install 'tickbird[client]'`.",
                 ) from None
 
@@ -274,7 +274,7 @@ class Transport:
     def _document(self, response: Any, request: HttpRequest) -> Any:
         if response.is_redirect:
             raise StoreError(
-                f"{self.url}: redirects to {response.headers.get('location', '')[:200]}.", hint="Use that URL."
+                f"{self.url} redirects to {response.headers.get('location', '')[:200]}.", hint="Use that URL."
             )
         kind = _media_type(response)
         if kind == _PROBLEM:
@@ -290,7 +290,7 @@ class Transport:
             lost = _Lost("cannot be reached through its proxy", f"{response.status_code} {response.reason_phrase}")
             raise self._unreachable(lost, request)
         raise StoreError(
-            f"{self.url}: is not a Tickbird server, it responds {response.status_code} with {kind or 'no content'}.",
+            f"{self.url} is not a Tickbird server: it responded {response.status_code} with {kind or 'no content'}.",
             hint="Use the URL that `tickbird server` prints when it starts.",
         )
 
@@ -306,7 +306,7 @@ class Transport:
         hint = "Check the URL and that `tickbird server` runs, then try again."
         if request.method != "GET" and not lost.unsent:
             hint = "The change may have been made: check before you try again."
-        return StoreUnavailableError(f"server {self.url}: {lost.what}{reason}.", hint=hint)
+        return StoreUnavailableError(f"server {self.url} {lost.what}{reason}.", hint=hint)
 
 
 class _Lost(Exception):

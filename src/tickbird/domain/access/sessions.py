@@ -97,7 +97,9 @@ def check_length(within: Duration) -> int:
     """Return the seconds of a session, or raise InvalidError."""
     length = seconds(within, "within")
     if not MIN_SECONDS <= length <= MAX_SECONDS:
-        raise InvalidError("within: a session lasts from a minute to 30 days.", field="within")
+        raise InvalidError(
+            "within: a session lasts from 1 minute to 30 days.", field="within", hint="Choose a duration in this range."
+        )
     return length
 
 

@@ -154,7 +154,7 @@ def check_namespaces(namespaces: Collection[str] | None) -> Namespaces:
         return None
     if isinstance(namespaces, str) or not 1 <= len(namespaces) <= MAX_NAMESPACES:
         raise InvalidError(
-            f"namespaces: must be a list of 1 to {MAX_NAMESPACES} names.",
+            f"namespaces must be a list of 1 to {MAX_NAMESPACES} names.",
             field="namespaces",
             hint="List the namespaces of the token, or omit the list for all of them.",
         )
@@ -165,11 +165,13 @@ def requested_namespaces(mine: Namespaces, given: Collection[str] | None, *, eve
     """Return the namespaces of a new token (default: those of the caller's token, unless it has all)."""
     if everything:
         if given is not None:
-            raise InvalidError("namespaces: cannot be combined with all_namespaces.", field="namespaces")
+            raise InvalidError(
+                "namespaces cannot be combined with all_namespaces.", field="namespaces", hint="Give one of them."
+            )
         return None
     if given is None and mine is None:
         raise InvalidError(
-            "namespaces: is missing.",
+            "namespaces: the list is missing.",
             field="namespaces",
             hint='List the namespaces of the token, or set "all_namespaces": true.',
         )
@@ -186,7 +188,7 @@ def check_token(token: str | None) -> str | None:
         return None
     if not isinstance(token, str) or parse_token(token.strip()) is None:
         raise InvalidError(
-            "token: is not a token of Tickbird.",
+            "token: this is not a Tickbird token.",
             field="token",
             hint="A token starts with tbk_; `tickbird token create` creates one.",
         )

@@ -92,7 +92,11 @@ def exclude(*days: str | date) -> Calendar:
         else:
             dates.add(_date(day))
     if len(weekdays) == 7:
-        raise DefinitionError("exclude: all seven weekdays are excluded, so no tick would ever run.", field="exclude")
+        raise DefinitionError(
+            "exclude: all seven weekdays are excluded, so no tick would ever run.",
+            field="exclude",
+            hint="Remove a weekday.",
+        )
     return Calendar(frozenset(dates), frozenset(weekdays))
 
 
@@ -136,7 +140,9 @@ def content_from_json(days: Any) -> Calendar:
             else:
                 dates.add(date.fromisoformat(day))
         except ValueError:
-            raise DefinitionError(f"closed: {day[:40]!r} is not a day.", field="closed") from None
+            raise DefinitionError(
+                f"closed: {day[:40]!r} is not a day.", field="closed", hint="Write a date such as 2026-12-25."
+            ) from None
     return Calendar(frozenset(dates), frozenset(weekdays), frozenset(yearly), frozenset(opened))
 
 
@@ -156,5 +162,5 @@ def yearly_day(month: int, day: int) -> tuple[int, int]:
 
 def _checked(days: Any, field: str) -> list[str]:
     if not isinstance(days, list) or not all(isinstance(day, str) for day in days):
-        raise DefinitionError(f"{field}: must be a list of weekdays and dates.", field=field)
+        raise DefinitionError(f"{field} must be a list of weekdays and dates.", field=field)
     return days

@@ -63,13 +63,15 @@ class CalendarDefinition:
         opened = {day for text in self.include for day in _dates_only(text)}
         if len(dates) + len(opened) > MAX_DATES:
             raise DefinitionError(
-                f"dates: has {len(dates) + len(opened):,} days; at most {MAX_DATES:,} are allowed.",
+                f"dates: {len(dates) + len(opened):,} days are too many; at most {MAX_DATES:,} are allowed.",
                 field="dates",
                 hint="Write yearly days as 12-25, or use fewer years of holidays.",
             )
         weekdays = frozenset(map(WEEKDAYS.index, self.weekdays))
         if len(weekdays) == 7 and not opened:
-            raise DefinitionError("weekdays: all seven are closed, so no tick would ever run.", field="weekdays")
+            raise DefinitionError(
+                "weekdays: all seven are closed, so no tick would ever run.", field="weekdays", hint="Remove a weekday."
+            )
         return Calendar(frozenset(dates), weekdays, frozenset(yearly), frozenset(opened))
 
 
@@ -93,7 +95,7 @@ def read_calendar(value: object) -> CalendarDefinition:
     if isinstance(value, CalendarDefinition):
         return value
     if not isinstance(value, Mapping):
-        raise DefinitionError("calendar: must be an object.", field="calendar", hint=f"Fields: {', '.join(_FIELDS)}.")
+        raise DefinitionError("calendar must be an object.", field="calendar", hint=f"Fields: {', '.join(_FIELDS)}.")
     for name in value:
         if name not in _FIELDS:
             raise DefinitionError(
@@ -117,7 +119,7 @@ def read_calendar(value: object) -> CalendarDefinition:
     definition.closed()
     if not definition.to_json().keys() - {"description"}:
         raise DefinitionError(
-            "calendar: closes no days.", field="calendar", hint="Give weekdays, dates, holidays or include."
+            "calendar: it closes no days.", field="calendar", hint="Give weekdays, dates, holidays or include."
         )
     return definition
 
@@ -156,7 +158,7 @@ def calendar_in_use(name: str, schedules: Sequence[str]) -> ConflictError:
     """Return the error for deleting a calendar in use; `schedules` may be truncated."""
     return ConflictError(
         f"calendar {name!r} is used by {', '.join(schedules[:10])}{' and others' if len(schedules) > 10 else ''}.",
-        hint="Change their calendars first.",
+        hint="Remove it from their calendars first.",
     )
 
 
@@ -165,7 +167,7 @@ def _texts(value: object, field: str) -> tuple[str, ...]:
         return ()
     items = [value] if isinstance(value, str | date) else value
     if not isinstance(items, list | tuple | set | frozenset):
-        raise DefinitionError(f"{field}: must be a list.", field=field)
+        raise DefinitionError(f"{field} must be a list.", field=field, hint=_FORMS)
     texts = []
     for item in items:
         if isinstance(item, datetime) or not isinstance(item, str | date):
@@ -182,7 +184,7 @@ def _holidays(value: object) -> Holidays | None:
         value = {"country": code, "subdivision": part or None}
     if not isinstance(value, Mapping) or set(value) - {"country", "subdivision", "years"}:
         raise DefinitionError(
-            "holidays: must be an object with country, subdivision and years.",
+            "holidays must be an object with country, subdivision and years.",
             field="holidays",
             hint='Example: {"country": "DE", "subdivision": "BW", "years": [2026, 2036]}.',
         )
@@ -205,7 +207,7 @@ def _years(value: object) -> tuple[int, int] | None:
     ):
         return value[0], value[1]
     raise DefinitionError(
-        f"years: must be the first and the last year, at most {MAX_YEARS} years.",
+        f"years must be the first and the last year of a range of at most {MAX_YEARS} years.",
         field="years",
         hint="Example: [2026, 2036].",
     )

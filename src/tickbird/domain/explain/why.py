@@ -21,7 +21,9 @@ _ACTIVE: Final = ("running", "queued", "waiting")
 def explain(context: ExplainContext) -> Explanation:
     """Explain the past or expected decision for the instant."""
     if not FIRST_SECOND <= context.tick <= LAST_SECOND:
-        raise InvalidError("at: is outside the years 1 to 9999 in UTC.", field="at")
+        raise InvalidError(
+            "at is outside the years 1 to 9999 in UTC.", field="at", hint="Choose an instant in this range."
+        )
     explanation = _explain(context)
     if not context.copy_reason or explanation.verdict not in (*_PLANNED, *_ACTIVE):
         return explanation

@@ -56,13 +56,15 @@ class WhatIf:
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), 1, 1_000_000)
         if self.slots is not None and (self.workers is not None or self.share is not None):
-            raise InvalidError("slots and workers: cannot be combined.", field="workers")
+            raise InvalidError("slots and workers cannot be combined.", field="workers", hint="Give one of them.")
         if self.share is not None and not 0 < self.share <= 1_000:
             raise InvalidError("workers: a share must be above 0 and at most 1000.", field="workers")
         if not 0 < self.slower <= 1_000:
-            raise InvalidError("slower: must be above 0 and at most 1000.", field="slower")
+            raise InvalidError("slower must be above 0 and at most 1000.", field="slower")
         if len(self.outages) > MAX_OUTAGES:
-            raise InvalidError(f"outage: at most {MAX_OUTAGES} at a time.", field="outage")
+            raise InvalidError(
+                f"outage: there are more than {MAX_OUTAGES}.", field="outage", hint="Simulate fewer at a time."
+            )
         for (_, end), (following, _) in zip(self.outages, self.outages[1:], strict=False):
             if following <= end:
                 raise InvalidError("outage: two outages overlap.", field="outage", hint="Combine them into one.")
@@ -193,7 +195,7 @@ def simulate(
     totals = [_count(stage) for stage in stages]
     if sum(totals) > max_ticks:
         raise InvalidError(
-            f"days: {sum(totals):,} ticks exceed the limit of {max_ticks:,} per simulation.",
+            f"days: {sum(totals):,} ticks are too many; at most {max_ticks:,} can be simulated.",
             field="days",
             hint="Choose fewer days.",
         )
@@ -216,14 +218,16 @@ def simulate(
 def check_span(start: int, end: int) -> None:
     """Raise InvalidError if the range is empty or too long."""
     if end <= start:
-        raise InvalidError("to: must be after the start.", field="to")
+        raise InvalidError("to must be after the start.", field="to", hint="Choose a later instant.")
     if end - start > MAX_DAYS * DAY:
-        raise InvalidError(f"days: a simulation covers at most {MAX_DAYS} days.", field="days")
+        raise InvalidError(
+            f"days: a simulation covers at most {MAX_DAYS} days.", field="days", hint="Choose fewer days."
+        )
 
 
 def _check(name: str, value: object, minimum: int, maximum: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-        raise InvalidError(f"{name}: must be a whole number from {minimum:,} to {maximum:,}.", field=name)
+        raise InvalidError(f"{name} must be a whole number from {minimum:,} to {maximum:,}.", field=name)
 
 
 # Scenario
@@ -270,7 +274,9 @@ def _clones(ground: ForecastInput, more: int) -> list[Schedule]:
     """Return `more` copies of existing schedules, evenly distributed and without dependencies."""
     models = [model for model in ground.schedules if model.state == "active" and model.definition is not None]
     if more and not models:
-        raise InvalidError("more: there is no active schedule to copy.", field="more")
+        raise InvalidError(
+            "more: there is no active schedule to copy.", field="more", hint="Create or resume a schedule first."
+        )
     clones = []
     for number in range(more):
         model = models[number * len(models) // more if more < len(models) else number % len(models)]
@@ -288,7 +294,7 @@ def _workers(ground: ForecastInput, what_if: WhatIf) -> list[WorkerCapacity]:
     if what_if.share is not None:
         if not workers:
             raise InvalidError(
-                "workers: there is no live worker, so a share is not possible.",
+                "workers: a share needs at least one live worker, and there is none.",
                 field="workers",
                 hint="Give a number of workers, or slots.",
             )
@@ -321,8 +327,9 @@ def _count(stage: Scenario) -> int:
     """Return the maximum number of ticks to simulate."""
     if len(stage.schedules) > MAX_SCHEDULES:
         raise InvalidError(
-            f"schedules: {len(stage.schedules):,} exceed the limit of {MAX_SCHEDULES:,} per simulation.",
+            f"more: {len(stage.schedules):,} schedules are too many; at most {MAX_SCHEDULES:,} can be simulated.",
             field="more",
+            hint="Add fewer schedules.",
         )
     total = 0
     for schedule in stage.schedules:

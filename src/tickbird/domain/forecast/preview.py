@@ -57,7 +57,7 @@ def preview(
 ) -> Preview:
     """Preview the next ticks of a definition for a schedule of this name."""
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_TICKS:
-        raise InvalidError(f"count: must be a whole number from 1 to {MAX_TICKS}.", field="count")
+        raise InvalidError(f"count must be a whole number from 1 to {MAX_TICKS}.", field="count")
     trigger, grid = definition.trigger, definition.grid
     local = zone_info(trigger.tz)
     offset = 0 if name is None else spread_offset(namespace, name, definition.spread)

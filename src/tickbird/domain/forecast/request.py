@@ -18,9 +18,9 @@ from tickbird.domain.workers import Worker
 def span_end(first: int, days: int | None, last: int | None) -> int:
     """The end of the simulated time, given as an instant or in days (default: a week)."""
     if days is not None and last is not None:
-        raise InvalidError("days and to: give one of them, not both.", field="days")
+        raise InvalidError("days and to cannot be combined. Give one of them.", field="days")
     if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MAX_DAYS):
-        raise InvalidError(f"days: must be a whole number from 1 to {MAX_DAYS}.", field="days")
+        raise InvalidError(f"days must be a whole number from 1 to {MAX_DAYS}.", field="days")
     last = first + (7 if days is None else days) * DAY if last is None else last
     check_span(first, last)
     return last
@@ -31,7 +31,9 @@ def clip_outages(what_if: WhatIf, first: int, last: int) -> WhatIf:
     outages = []
     for begin, end in sorted(what_if.outages):
         if end <= first or begin >= last:
-            raise InvalidError("outage: lies outside of the simulated days.", field="outage")
+            raise InvalidError(
+                "outage is outside of the simulated days.", field="outage", hint="Choose an instant within these days."
+            )
         outages.append((max(begin, first), min(end, last)))
     return replace(what_if, outages=outages)
 
@@ -40,7 +42,7 @@ def check_duration(seconds: int | None) -> int:
     if seconds is None:
         return DEFAULT_DURATION
     if isinstance(seconds, bool) or not isinstance(seconds, int) or not 1 <= seconds <= 366 * DAY:
-        raise InvalidError("duration: must be from 1 s to 366 days.", field="duration")
+        raise InvalidError("duration must be from 1 s to 366 days.", field="duration")
     return seconds
 
 

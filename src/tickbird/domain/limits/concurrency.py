@@ -25,7 +25,7 @@ _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
 def check_concurrency_key(template: object) -> str:
     """Check a key template: text in which {field} is replaced by a field of the payload."""
     if not isinstance(template, str) or not template.isprintable() or not 1 <= len(template) <= MAX_KEY_LENGTH:
-        raise _refused(template, f"must be a text of 1 to {MAX_KEY_LENGTH} characters on one line.")
+        raise _refused(template, f"is not a text of 1 to {MAX_KEY_LENGTH} characters on one line.")
     if any(brace in _FIELD.sub("", template) for brace in "{}"):
         raise _refused(template, "has a brace that does not enclose a field.")
     return template
@@ -46,7 +46,7 @@ def key_for(template: str, payload: Mapping[str, Any]) -> str:
 
     key = _FIELD.sub(value, template)
     if not key.isprintable() or len(key) > MAX_KEY_LENGTH:
-        raise _refused(key, f"must have at most {MAX_KEY_LENGTH} characters on one line.")
+        raise _refused(key, f"is longer than {MAX_KEY_LENGTH} characters, or has more than one line.")
     return key
 
 
@@ -76,7 +76,11 @@ def check_key(key: str) -> str:
 def check_limit_key(key: str) -> str:
     """A key that may have a limit."""
     if not check_key(key).isprintable():
-        raise InvalidError(f"key: {key[:60]!r} is not one line of text.", field="key")
+        raise InvalidError(
+            f"key: {key[:60]!r} is not one line of text.",
+            field="key",
+            hint="Remove line breaks and control characters.",
+        )
     return key
 
 

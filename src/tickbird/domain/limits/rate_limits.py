@@ -125,11 +125,11 @@ def read_rate(text: object) -> RateLimit:
         raise _refused(text, "is not a rate.")
     count, times, unit = int(match[1]), int(match[2] or 1), _UNITS.get(match[3])
     if unit is None:
-        raise _refused(text, f"has an unknown unit, {match[3]!r}.")
+        raise _refused(text, f"has the unknown unit {match[3]!r}.")
     if not count or not times:
         raise _refused(text, "would start no runs.", "To stop all runs, pause their schedules.")
     if count > MAX_COUNT or times * unit > MAX_PERIOD:
-        raise _refused(text, f"is out of range: at most {MAX_COUNT:,} runs and 31 days.", "")
+        raise _refused(text, "is out of range.", f"Use at most {MAX_COUNT:,} runs and at most 31 days.")
     return RateLimit(count, times * unit)
 
 

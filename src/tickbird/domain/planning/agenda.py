@@ -92,11 +92,11 @@ def _due(
 
 def check_days(days: int) -> int:
     if not 1 <= days <= MAX_DAYS:
-        raise InvalidError(f"days: must be from 1 to {MAX_DAYS}.", field="days")
+        raise InvalidError(f"days must be from 1 to {MAX_DAYS}.", field="days")
     return days
 
 
 def check_events(events: int) -> int:
     if not 1 <= events <= MAX_EVENTS:
-        raise InvalidError(f"limit: must be from 1 to {MAX_EVENTS}.", field="limit")
+        raise InvalidError(f"limit must be from 1 to {MAX_EVENTS}.", field="limit")
     return events

@@ -50,7 +50,7 @@ class NewBackfill:
         whole = isinstance(self.concurrency, int) and not isinstance(self.concurrency, bool)
         if not whole or not 1 <= self.concurrency <= MAX_CONCURRENCY:
             raise InvalidError(
-                f"concurrency: must be a whole number from 1 to {MAX_CONCURRENCY:,}.", field="concurrency"
+                f"concurrency must be a whole number from 1 to {MAX_CONCURRENCY:,}.", field="concurrency"
             )
         if self.first > self.last:
             raise InvalidError(
@@ -59,7 +59,9 @@ class NewBackfill:
                 hint="Give the earlier instant first.",
             )
         if self.last - self.first > MAX_RANGE:
-            raise InvalidError("last: the range is longer than 100 years.", field="last", hint="Choose a shorter one.")
+            raise InvalidError(
+                "last: the range is longer than 100 years.", field="last", hint="Choose a shorter range."
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +198,7 @@ class BackfillSelection:
             raise InvalidError(
                 f"payload: too large to store {len(ticks):,} times.",
                 field="payload",
-                hint="Store it elsewhere and send a reference.",
+                hint="Store the data elsewhere, and pass a reference to it.",
             )
         return ticks if self.new.order == "oldest" else ticks[::-1]
 

@@ -159,7 +159,7 @@ class PendingTicks:
         early = self.count(max(self.decided, due_at - self._offset), tick - 1)
         if early > MAX_EARLY_TICKS:
             raise InvalidError(
-                f"move_to: is too early. {early:,} ticks before {iso(tick)} would have to be skipped now, "
+                f"move_to is too early: {early:,} ticks before {iso(tick)} would have to be skipped now, "
                 f"and the maximum is {MAX_EARLY_TICKS:,}.",
                 field="move_to",
                 hint="Choose a later instant.",

@@ -89,7 +89,7 @@ def next_skipped(schedule: Schedule, now: datetime) -> str | None:
 def check_count(count: int) -> int:
     """Raise InvalidError if the number of ticks is too large for one request."""
     if not 1 <= count <= 10_000:
-        raise InvalidError("count: must be from 1 to 10000.", field="count")
+        raise InvalidError("count must be from 1 to 10000.", field="count")
     return count
 
 

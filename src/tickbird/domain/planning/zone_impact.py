@@ -73,9 +73,13 @@ def _names_zone(value: Any) -> bool:
 def iter_zone_impacts(
     schedules: Iterable[Schedule], folder: str | Path, since: int, until: int
 ) -> Iterator[ZoneImpact | None]:
-    """Compare these schedules under the zone files of a folder; yield None for one without a change."""
+    """Compare these schedules under the time zone files of a folder; yield None for one without a change."""
     if not Path(folder).is_dir():
-        raise InvalidError(f"against: {folder} is not a folder of zone files.", field="against")
+        raise InvalidError(
+            f"against: {folder} is not a folder of time zone data.",
+            field="against",
+            hint="Give a folder with compiled zones, such as .../zoneinfo.",
+        )
     with zones_of(folder):
         for schedule in schedules:
             if schedule.definition is not None:
@@ -111,4 +115,4 @@ def _ticks(definition: Definition, since: int, until: int) -> Iterator[int]:
 
 def check_days(days: int) -> None:
     if not 1 <= days <= MAX_DAYS:
-        raise InvalidError(f"days: must be from 1 to {MAX_DAYS}.", field="days")
+        raise InvalidError(f"days must be from 1 to {MAX_DAYS}.", field="days")

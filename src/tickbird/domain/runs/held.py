@@ -67,4 +67,4 @@ def none_held(name: str) -> ConflictError:
 
 def _check_number(value: object, field: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_COUNT:
-        raise InvalidError(f"{field}: must be a whole number from 1 to {MAX_COUNT:,}.", field=field)
+        raise InvalidError(f"{field} must be a whole number from 1 to {MAX_COUNT:,}.", field=field)

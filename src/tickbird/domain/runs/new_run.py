@@ -49,7 +49,7 @@ def new_run(
     if at is not None:
         to_seconds(at)
         if delay:
-            raise InvalidError("at and delay: give one of them, not both.", field="at")
+            raise InvalidError("at and delay cannot be combined. Give one of them.", field="at")
     if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not 0 <= crash_limit <= MAX_CRASHES:
         raise InvalidError(
             f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from 0 to {MAX_CRASHES}.",

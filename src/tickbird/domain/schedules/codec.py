@@ -77,11 +77,13 @@ def encode_field(name: str, value: Any) -> Any:
     """Encode one field of a definition."""
     if name not in FIELDS:
         raise DefinitionError(
-            f"{str(name)[:60]!r} is not a field of a schedule. Fields: {', '.join(FIELDS)}.", field=name
+            f"{str(name)[:60]!r} is not a field of a schedule.", field=name, hint=f"Fields: {', '.join(FIELDS)}."
         )
     if name == "trigger":
         if not hasattr(value, "to_json"):
-            raise DefinitionError(f"trigger: use {'(...), '.join(FORM_NAMES)}(...).", field="trigger")
+            raise DefinitionError(
+                "trigger: this is not a trigger.", field="trigger", hint=f"Use {'(...), '.join(FORM_NAMES)}(...)."
+            )
         return value.to_json()
     if isinstance(value, Target):
         return write_target(value)
@@ -100,24 +102,36 @@ def _encode_closed(closed: Mapping[str, Calendar]) -> dict[str, list[str]]:
 def decode_definition(encoded: Any) -> Definition:
     """Decode a definition; raise InvalidError, with the field, if it is invalid."""
     if not isinstance(encoded, Mapping):
-        raise DefinitionError("definition: must be a JSON object.", field="definition")
+        raise DefinitionError("definition must be a JSON object.", field="definition")
     version = encoded.get("v")
     if not is_supported_format(version):
         if reason := ignored_reason(encoded):
-            raise DefinitionError(f"v: {reason}.", field="v", reason=reason)
+            raise DefinitionError(
+                f"v: {reason}.", field="v", reason=reason, hint="Upgrade tickbird here, or install the missing package."
+            )
         raise DefinitionError(
-            f"v: format {str(version)[:20]!r} is not supported. This version reads {_OLDEST} to {FORMAT}.", field="v"
+            f"v: {str(version)[:20]!r} is not a format that this tickbird supports ({_OLDEST} to {FORMAT}).",
+            field="v",
+            hint="Upgrade tickbird, or write the definition again with `tickbird set`.",
         )
     _check_own_format(encoded)
     for name in encoded:
         if name not in _STORED:
-            raise DefinitionError(f"{str(name)[:60]!r} is not a field of a definition.", field=str(name)[:60])
+            raise DefinitionError(
+                f"{str(name)[:60]!r} is not a field of a definition.",
+                field=str(name)[:60],
+                hint="Remove it, or upgrade tickbird.",
+            )
     for name in ("trigger", "target"):
         if name not in encoded:
-            raise DefinitionError(f"{name}: is missing.", field=name)
+            raise DefinitionError(
+                f"{name} is missing.", field=name, hint="Every definition needs a trigger and a target."
+            )
     if isinstance(version, int) and version < CUSTOM_TRIGGERS and custom_names(encoded["trigger"]):
         # With an older format, a planner that does not know the trigger would park the schedule.
-        raise DefinitionError(f"v: a custom trigger needs format {CUSTOM_TRIGGERS}.", field="v")
+        raise DefinitionError(
+            f"v: a custom trigger needs format {CUSTOM_TRIGGERS}.", field="v", hint=f'Write "v": {CUSTOM_TRIGGERS}.'
+        )
     try:
         given = {name: decode_field(name, encoded[name]) for name in encoded if name != "v"}
         return Definition(**given, stated=_SETTINGS.intersection(given))
@@ -135,7 +149,7 @@ def decode_field(name: str, value: Any) -> Any:
         return read_target(value)
     if name == "closed":
         if not isinstance(value, Mapping):
-            raise DefinitionError("closed: must be an object of calendars.", field="closed")
+            raise DefinitionError("closed must be an object with the closed days of each calendar.", field="closed")
         return {str(calendar): content_from_json(days) for calendar, days in value.items()}
     return POLICIES[name].decode(value)
 
@@ -236,7 +250,9 @@ def _version(kind: str, shadow: bool, trigger: Any) -> int:
 
 def _trigger(value: Any) -> Trigger:
     if not isinstance(value, Mapping):
-        raise TriggerError("trigger: must be a JSON object.", field="trigger")
+        raise TriggerError(
+            "trigger must be a JSON object.", field="trigger", hint='Write, for example, {"cron": "0 9 * * *"}.'
+        )
     return trigger_from_json(dict(value))
 
 

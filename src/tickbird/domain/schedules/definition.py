@@ -42,11 +42,15 @@ class Definition(Policies):
         if self.target.kind == TASK:
             check_name(self.target.name, "task")
         elif self.target.spec is None:
-            raise DefinitionError(f"target: {self.target.kind} {self.target.name!r} has no spec.", field="target")
+            raise DefinitionError(
+                f"target: {self.target.kind} {self.target.name!r} has no spec.",
+                field="target",
+                hint="Pass a TargetSpec, such as command([...]).",
+            )
         super().__post_init__()
         self._check_calendars()
         if self.hold_above is not None and self.catch_up != "all":
-            refuse("hold_above", self.hold_above, 'needs catch_up="all", whose runs it holds')
+            refuse("hold_above", self.hold_above, 'needs catch_up="all"')
         if self.start_at and self.end_at and self.start_at > self.end_at:
             refuse("end_at", self.end_at, f"is before start_at ({self.start_at.isoformat()})")
         if self.concurrency_key is not None:
@@ -76,7 +80,9 @@ class Definition(Policies):
         shared = merge(self.closed.values())
         if len(self.exclude.weekdays | shared.weekdays) == 7 and not shared.opened:
             raise DefinitionError(
-                "calendars: together they close all seven weekdays, so no tick would ever run.", field="calendars"
+                "calendars: together they close all seven weekdays, so no tick would ever run.",
+                field="calendars",
+                hint="Remove one of them.",
             )
 
     @cached_property
@@ -93,9 +99,9 @@ class Definition(Policies):
     def closed_days(self) -> ClosedDays:
         if self.unresolved:
             raise DefinitionError(
-                f"calendars: the closed days of {', '.join(self.unresolved)} are not stored with the schedule.",
+                f"calendars: the schedule lacks the closed days of {', '.join(self.unresolved)}.",
                 field="calendars",
-                hint="Set its calendars with `client.schedules.update`, or put the calendar again.",
+                hint="Save the calendar again with `tickbird calendar put`, or set `calendars` again.",
             )
         calendars = {**BUILT_IN, **self.closed}
         return ClosedDays(self.exclude, merge(calendars[name] for name in self.calendars))

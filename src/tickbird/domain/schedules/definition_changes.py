@@ -51,4 +51,4 @@ def read_update(fields: Mapping[str, Any], unset: Collection[str]) -> tuple[dict
 def check_unset(fields: Mapping[str, Any], unset: Collection[str]) -> None:
     check_fields(unset)
     if twice := set(unset) & {*fields}:
-        raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        raise InvalidError(f"{min(twice)}: it is both set and unset.", field=min(twice), hint="Do one of the two.")

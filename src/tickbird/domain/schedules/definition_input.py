@@ -24,18 +24,18 @@ def read_definition(
     Fields in `none` are explicitly None.
     """
     if not is_supported_format(definition.get("v", FORMAT)):
-        raise DefinitionError(f"v: this version knows formats up to {FORMAT}.", field="v", hint="Leave it out.")
+        raise DefinitionError(f"v: this tickbird supports formats up to {FORMAT}.", field="v", hint="Leave it out.")
     stated = {name: value for name, value in definition.items() if name not in _READ_ONLY and value is not None}
     for name in _REQUIRED:
         if name not in stated:
             raise DefinitionError(
-                f"{name}: is missing.",
+                f"{name} is missing.",
                 field=name,
                 hint='Give "trigger": {"cron": "0 9 * * *"} and "target": {"task": "digest"}.',
             )
     check_fields(none)
     if twice := next((name for name in none if name in stated), None):
-        raise DefinitionError(f"{twice}: is set, and listed in `none`.", field=twice, hint="Remove one of them.")
+        raise DefinitionError(f"{twice} is set and also listed in `none`.", field=twice, hint="Remove one of them.")
     fields = {**_read(stated), **dict.fromkeys(none)}
     return fields, [name for name in FIELDS if name not in fields]
 
@@ -51,7 +51,9 @@ def read_changes(definition: Mapping[str, Any]) -> tuple[dict[str, Any], Collect
     unset = [name for name, value in definition.items() if value is None]
     for name in _REQUIRED:
         if name in unset:
-            raise DefinitionError(f"{name}: every schedule has one.", field=name, hint="Leave it out to keep it.")
+            raise DefinitionError(
+                f"{name} cannot be removed: every schedule has one.", field=name, hint="Leave it out to keep it."
+            )
     return _read({name: value for name, value in definition.items() if value is not None}), unset
 
 
@@ -68,6 +70,6 @@ def _read(stated: Mapping[str, Any]) -> dict[str, Any]:
             raise
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError):
             raise DefinitionError(
-                f"{name}: has the wrong type.", field=name, hint="Compare it with `tickbird show NAME --json`."
+                f"{name} has the wrong type.", field=name, hint="Compare it with `tickbird show NAME --json`."
             ) from None
     return fields

@@ -70,7 +70,7 @@ def _read(value: Any) -> After:
         return After(value["after"], *(seconds(value[part], "depends_on", part) for part in _LENGTHS if part in value))
     if isinstance(value, list | tuple) and 2 <= len(value) <= 3:
         return after(*value)
-    raise _refused(f"{str(value)[:60]!r} does not name a schedule and how recently it must have succeeded.")
+    raise _refused(f"{str(value)[:60]!r} is not a schedule with the time within which it must have succeeded.")
 
 
 def is_dependency(value: Any) -> TypeGuard[Mapping[str, Any]]:
@@ -81,9 +81,9 @@ def is_dependency(value: Any) -> TypeGuard[Mapping[str, Any]]:
 def stored_dependencies(value: Any) -> tuple[After, ...]:
     """Read the dependencies of a stored definition, in whole seconds."""
     if not isinstance(value, list):
-        raise _refused("must be a list.")
+        raise _refused("the value must be a list.")
     if not all(map(is_dependency, value)):
-        raise _refused('must contain objects such as {"after": "load", "within": 86400, "wait": 7200}.')
+        raise _refused('the list must contain objects such as {"after": "load", "within": 86400, "wait": 7200}.')
     return tuple(After(item["after"], item["within"], item.get("wait", 0)) for item in value)
 
 
@@ -99,12 +99,12 @@ def check_depends_on(value: object) -> None:
     if has_duration_texts(value):
         stored_dependencies(value)
     if not isinstance(value, tuple) or len(value) > MAX_DEPENDENCIES:
-        reason = f"must be a list of at most {MAX_DEPENDENCIES}"
-        raise DefinitionError(f"depends_on: {str(value)[:60]!r} {reason}.", field="depends_on", reason=reason)
+        reason = f"must be a list of at most {MAX_DEPENDENCIES} dependencies"
+        raise DefinitionError(f"depends_on {reason}.", field="depends_on", reason=reason)
     names = [check_name(dependency.schedule, "depends_on") for dependency in value]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise DefinitionError(
-            f"depends_on: {twice!r} is listed twice.", field="depends_on", hint="Keep the stricter one."
+            f"depends_on: {twice!r} is listed twice.", field="depends_on", hint="Remove one of the two."
         )
 
 

@@ -38,7 +38,7 @@ class HistoryEntry:
 def check_revision(number: object) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MAX_REVISION:
         raise InvalidError(
-            f"to: {str(number)[:60]!r} is not the number of a revision.", field="to", hint="The first revision is 1."
+            f"to: {str(number)[:60]!r} is not a revision number.", field="to", hint="The first revision is 1."
         )
     return number
 

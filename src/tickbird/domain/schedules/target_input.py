@@ -20,7 +20,7 @@ def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
     given = [name for name in fields if name == "target" or is_target_kind(name)]
     if len(given) > 1:
         raise InvalidError(
-            f"{given[0]} and {given[1]}: a schedule has one target. Give only one of them.", field=given[1]
+            f"{given[0]} and {given[1]}: a schedule has only one target. Give one of them.", field=given[1]
         )
     changed = dict(fields)
     if given == ["target"]:

@@ -26,7 +26,7 @@ def byte_count(value: object, field: str) -> int:
         raise DefinitionError(
             f"{field}: {str(value)[:60]!r} is out of range.",
             field=field,
-            hint="A process needs at least 32MB to start.",
+            hint="Use at least 32MB, which a process needs to start.",
         )
     return total
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass, fields
 from posixpath import normpath
 from typing import Any, ClassVar, Final, NoReturn, Self
 
-from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.errors import DefinitionError, InvalidError, name_field
 from tickbird.domain.targets.spec import DefiningRole, FormField, Schema, TargetSpec, WrittenPart
 
 SHELL: Final = "/bin/sh"
 # Prefix of the variables that describe the run to a command; a definition cannot set them.
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
+_VARIABLE_NAME = "Use letters, digits and _, such as BACKUP_LEVEL."
+_PLAIN_TEXT = "Use a text without NUL characters and lone surrogates."
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
 _VARIABLE_SCHEMA: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,199}$"}
 MAX_ARGUMENTS = 1_000
@@ -72,18 +74,18 @@ class CommandSpec(TargetSpec):
         if not isinstance(self.args, tuple) or len(self.args) > MAX_ARGUMENTS:
             _refuse("args", f"must be a list of at most {MAX_ARGUMENTS:,} texts")
         if self.shell is not None and (self.args or not _is_text(self.shell) or not self.shell.strip()):
-            _refuse("shell", "must be a non-empty line, and cannot be combined with args")
+            _refuse("shell", "must be a non-empty text, and cannot be combined with args")
         for text in self.args:
             if not _is_text(text):
-                _refuse("args", f"{str(text)[:60]!r} cannot be passed to a program")
+                _refuse("args", f"{str(text)[:60]!r} cannot be passed to a program", hint=_PLAIN_TEXT)
         self._check_env()
         if self.folder is not None:
             _check_path(self.folder, "folder", "such as /srv/reports.")
         if self.user is not None and (not isinstance(self.user, str) or not _USER.fullmatch(self.user)):
-            _refuse("user", f"{str(self.user)[:60]!r} is not the name of a user")
+            _refuse("user", f"{str(self.user)[:60]!r} is not a user name", hint="Use a login name such as backup.")
         self._check_success()
         if self.input is not None and not _is_text(self.input):
-            _refuse("input", "cannot be passed to a program")
+            _refuse("input", "cannot be passed to a program", hint=_PLAIN_TEXT)
         texts = [
             self.shell or "",
             self.input or "",
@@ -91,16 +93,20 @@ class CommandSpec(TargetSpec):
             *(value for _, value in self.env if isinstance(value, str)),
         ]
         if sum(map(len, texts)) > MAX_TEXT_LENGTH:
-            _refuse("args", f"all texts together have more than {MAX_TEXT_LENGTH:,} characters")
+            _refuse(
+                "args",
+                f"all texts together have more than {MAX_TEXT_LENGTH:,} characters",
+                hint="Put them into a file.",
+            )
 
     def _check_env(self) -> None:
         for name, value in self.env:
             if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-                _refuse("env", f"{str(name)[:60]!r} is not the name of a variable")
+                _refuse("env", f"{str(name)[:60]!r} is not a valid variable name", hint=_VARIABLE_NAME)
             if name.startswith(OURS):
-                _refuse("env", f"{name} is reserved for Tickbird")
+                _refuse("env", f"{name} is reserved for Tickbird", hint="Choose another name.")
             if isinstance(value, EnvRef) and not _VARIABLE.fullmatch(value.name):
-                _refuse("env", f"{value.name[:60]!r} is not the name of a variable")
+                _refuse("env", f"{value.name[:60]!r} is not a valid variable name", hint=_VARIABLE_NAME)
             if not isinstance(value, EnvRef) and not _is_text(value):
                 _refuse("env", f'{name} must be a text, or {{"env": "NAME"}} for a variable of the worker')
 
@@ -109,7 +115,7 @@ class CommandSpec(TargetSpec):
         if not isinstance(codes, tuple) or not codes or len(set(codes)) < len(codes):
             _refuse("success", "must be a list of different exit codes")
         if not all(isinstance(code, int) and not isinstance(code, bool) and 0 <= code <= 255 for code in codes):
-            _refuse("success", "must have whole numbers from 0 to 255")
+            _refuse("success", "must contain whole numbers from 0 to 255")
 
     @property
     def name(self) -> str:
@@ -262,12 +268,12 @@ def command(
     `env` has texts, or {"env": "NAME"} for a variable of the worker's environment. `program` replaces /bin/sh.
     """
     if isinstance(args, str):
-        _refuse("args", "is a single text", hint='Give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
+        _refuse("args", "is a text, not a list", hint='Give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
     given = list(args or ())
     if (shell is None) == (not given):
         _refuse("program", "is missing", hint='Give ["/usr/bin/rsync", "-a"], or shell="…", but not both.')
     if given and program is not None:
-        _refuse("program", "cannot be combined with a list; put it first in the list, or use it with `shell`")
+        _refuse("program", "cannot be combined with a list", hint="Put it first in the list, or use it with shell.")
     if shell is not None:
         given = [program or SHELL]
     return CommandSpec(
@@ -284,7 +290,7 @@ def command(
 
 def _env(value: Any) -> tuple[tuple[str, Value], ...]:
     if not isinstance(value, Mapping):
-        _refuse("env", "must be an object of variables")
+        _refuse("env", "must be an object with the values of variables by name")
     variables: list[tuple[str, Value]] = []
     for name in sorted(value, key=str):
         text = value[name]
@@ -301,7 +307,7 @@ def check_variables(patterns: Iterable[str]) -> tuple[str, ...]:
         stem = pattern.removesuffix("*") if isinstance(pattern, str) else ""
         if not _VARIABLE.fullmatch(stem):
             raise InvalidError(
-                f"command_env: {str(pattern)[:60]!r} is not the name of a variable.",
+                f"command_env: {str(pattern)[:60]!r} is not a valid variable name.",
                 field="command_env",
                 hint="Write, for example, LEVEL, or BACKUP_* for all that begin with BACKUP_.",
             )
@@ -332,4 +338,4 @@ def _check_path(path: object, field: str, hint: str) -> None:
 
 
 def _refuse(field: str, reason: str, *, hint: str | None = None) -> NoReturn:
-    raise DefinitionError(f"command: {field}: {reason}.", field="command", hint=hint or "")
+    raise DefinitionError(f"command: {name_field(field, reason)}", field="command", hint=hint or "")

@@ -151,7 +151,7 @@ def read_target(value: Any) -> Target:
     """Read a target from JSON: an object with a kind and its spec."""
     if not isinstance(value, Mapping) or len(value) != 1:
         raise DefinitionError(
-            'target: must be an object with a kind and its value, such as {"task": "digest"}.', field="target"
+            'target must be an object with a kind and its value, such as {"task": "digest"}.', field="target"
         )
     [(kind, spec)] = value.items()
     return read_spec(str(kind), spec)
@@ -172,7 +172,12 @@ def read_spec(kind: str, value: Any) -> Target:
         raise
     except PLUG_IN_ERRORS as error:
         reason = error_text(error)
-        raise DefinitionError(f"{kind}: cannot be read ({reason}).", field=kind, reason=reason) from error
+        raise DefinitionError(
+            f"{kind} cannot be read ({reason}).",
+            field=kind,
+            reason=reason,
+            hint="Correct the value, or the package of this target kind.",
+        ) from error
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_LENGTH:
         raise DefinitionError(f"{kind}: its name must be a text of 1 to {MAX_NAME_LENGTH:,} characters.", field=kind)
     return Target(name, kind, None if kind == TASK else spec)
@@ -196,7 +201,10 @@ def write_target(target: Target) -> dict[str, Any]:
     except PLUG_IN_ERRORS as error:
         reason = error_text(error)
         raise DefinitionError(
-            f"{target.kind}: cannot be stored ({reason}).", field=target.kind, reason=reason
+            f"{target.kind} cannot be stored ({reason}).",
+            field=target.kind,
+            reason=reason,
+            hint="Correct the package of this target kind.",
         ) from error
     return {target.kind: encoded}
 

@@ -33,7 +33,7 @@ class TaskSpec(TargetSpec):
     @classmethod
     def from_json(cls, value: Any) -> Self:
         if not isinstance(value, str):
-            raise DefinitionError('target: must be an object such as {"task": "digest"}.', field="target")
+            raise DefinitionError('target must be an object such as {"task": "digest"}.', field="target")
         return cls(value)
 
     @classmethod

@@ -1,1 +1,1 @@
-"""Time: instants, durations, zones and the version of the zone data."""
+"""Time: instants, durations, zones and the version of the time zone data."""

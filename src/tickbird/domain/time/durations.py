@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tickbird.domain.errors import DefinitionError
 
-type_help = 'Use whole seconds, a text such as "90s", "10m" or "1h30m", or a timedelta'
+_HINT = 'Use whole seconds, or a text such as "90s", "10m" or "1h30m".'
 Duration = int | str | timedelta
 
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -19,7 +19,7 @@ def seconds(value: Duration, field: str, part: str = "", *, minimum: int = 0) ->
     """Return the whole seconds of a duration, or raise DefinitionError, which names the field and the part."""
     total, where = _seconds(value), f"{field}: {part}" if part else field
     if total is None:
-        raise DefinitionError(f"{where}: {_shown(value)} is not a duration.", field=field, hint=type_help + ".")
+        raise DefinitionError(f"{where}: {_shown(value)} is not a duration.", field=field, hint=_HINT)
     if not minimum <= total <= MAX_DURATION:
         raise DefinitionError(
             f"{where}: {_shown(value)} is out of range. It must be from {minimum} s to 100 years.", field=field

@@ -126,9 +126,10 @@ def _not_aware(at: object) -> TriggerError:
             hint="Add one: datetime(..., tzinfo=UTC), or .replace(tzinfo=ZoneInfo('Europe/Berlin')).",
         )
     return TriggerError(
-        f"datetime: expected an aware datetime, not {type(at).__name__}.",
+        f"a datetime with a time zone is needed, not {type(at).__name__}.",
         field="datetime",
-        reason=f"expected an aware datetime, not {type(at).__name__}",
+        reason=f"a datetime with a time zone is needed, not {type(at).__name__}",
+        hint="Use, for example, datetime(2026, 1, 31, 9, tzinfo=UTC).",
     )
 
 
@@ -141,5 +142,9 @@ def to_exact_seconds(at: datetime, field: str) -> int:
     """The second of an instant; InvalidError if it has a fraction, which ticks do not have."""
     second = to_seconds(at)
     if to_datetime(second) != at:
-        raise InvalidError(f"{field}: {at.isoformat()} is not a whole second, as ticks are.", field=field)
+        raise InvalidError(
+            f"{field}: {at.isoformat()} has a fraction of a second, but ticks are whole seconds.",
+            field=field,
+            hint="Remove the fraction.",
+        )
     return second

@@ -38,7 +38,7 @@ class ZoneData:
 
 
 class ZoneSource:
-    """Folders of zone files in order of priority, then the package."""
+    """Folders of time zone data in order of priority, then the package."""
 
     def __init__(self, folders: Iterable[str | Path] = ()) -> None:
         self.folders = tuple(map(Path, folders))
@@ -132,7 +132,7 @@ def clock_text(at: datetime, tz: str = "UTC") -> str:
 
 @dataclass(frozen=True, slots=True)
 class ZoneRecord:
-    """A version of the tz database that the store has used; `recomputed_at` is None while cursors are recomputed."""
+    """A version of the time zone data that the store has used; `recomputed_at` is None while cursors are recomputed."""
 
     generation: int
     version: str

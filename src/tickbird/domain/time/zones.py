@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.time.zone_data import zone_info
 
@@ -153,7 +153,7 @@ _zones: dict[str, Zone] = {}
 def zone(name: object) -> Zone:
     """Return the zone of an IANA name, or raise TriggerError."""
     if not isinstance(name, str):
-        raise _refuse(f"expected the name of an IANA time zone, not {type(name).__name__}")
+        raise _refuse(f"must be the name of an IANA time zone, not {type(name).__name__}")
     if name in _zones:
         return _zones[name]
     if not name:
@@ -171,5 +171,5 @@ def zone(name: object) -> Zone:
 
 def _refuse(reason: str) -> TriggerError:
     return TriggerError(
-        f"tz: {reason}.", field="tz", reason=reason, hint='Use a name such as "UTC" or "Europe/Berlin".'
+        name_field("tz", reason), field="tz", reason=reason, hint='Use a name such as "UTC" or "Europe/Berlin".'
     )

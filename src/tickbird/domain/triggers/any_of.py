@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 
 from tickbird.domain.cancellation import checkpoint
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.triggers.base import BaseTrigger, Trigger
 
@@ -29,7 +29,7 @@ class AnyOf(BaseTrigger):
         flat: dict[Trigger, None] = {}
         for member in members:
             if isinstance(member, type) or not isinstance(member, Trigger):
-                raise refuse(f"expected triggers, not {type(member).__name__}")
+                raise refuse(f"must contain triggers, not {type(member).__name__}")
             flat.update(dict.fromkeys(member.members if isinstance(member, AnyOf) else (member,)))
         if not 1 <= len(flat) <= MAX_MEMBERS:
             raise refuse(f"needs 1 to {MAX_MEMBERS} triggers, not {len(flat)}")
@@ -65,7 +65,9 @@ class AnyOf(BaseTrigger):
             return 0
         for number, member in sized:
             if member.max_steps is not None and number > member.max_steps:
-                raise refuse(f"{member} ticks too often for a union: {number:,} times in the range to be counted")
+                raise refuse(
+                    f"{member} ticks too often to combine it with others: {number:,} times in the counted range"
+                )
         total, densest = sized.pop()
         # At most one tick a day besides the densest member: count the ticks that no denser member has.
         if sum(count for count, _ in sized) * DAY <= until - after:
@@ -131,4 +133,4 @@ class AnyOf(BaseTrigger):
 
 
 def refuse(reason: str) -> TriggerError:
-    return TriggerError(f"any_of: {reason}.", field="any_of", reason=reason)
+    return TriggerError(name_field("any_of", reason), field="any_of", reason=reason)

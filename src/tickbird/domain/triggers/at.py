@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 from tickbird.domain.time.instants import parse_iso, to_datetime, to_seconds
 from tickbird.domain.triggers.base import BaseTrigger
 from tickbird.domain.triggers.form import Document, TriggerForm
@@ -29,7 +29,7 @@ class At(BaseTrigger):
         try:
             to_datetime(self.tick)
         except (ValueError, OverflowError):
-            raise _refuse("at", "is outside the years 1 to 9999 in UTC") from None
+            raise _refuse("at", "is outside the years 1 to 9999 in UTC", "Choose an instant in this range.") from None
 
     def next_tick(self, after: int) -> int | None:
         return self.tick if self.tick > after else None
@@ -69,7 +69,7 @@ def _read(document: Document, _tz: str) -> At:
 
 
 def _refuse(field: str, reason: str, hint: str = "") -> TriggerError:
-    return TriggerError(f"{field}: {reason}.", field=field, reason=reason, hint=hint)
+    return TriggerError(name_field(field, reason), field=field, reason=reason, hint=hint)
 
 
 FORM = TriggerForm(

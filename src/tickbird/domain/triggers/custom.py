@@ -290,20 +290,26 @@ class Custom(BaseTrigger):
 
 def _canonical(name: str, params: object) -> str:
     if not isinstance(params, Mapping) or not all(isinstance(key, str) for key in params):
-        raise _refuse(name, "params must be an object")
+        raise _refuse(name, "needs an object of params", 'Write, for example, {"days": 3}.')
     try:
         text = json.dumps(params, sort_keys=True, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _refuse(name, f"params are not JSON ({str(error)[:200]})") from None
+        raise _refuse(
+            name, f"has params that are not JSON ({str(error)[:200]})", "Use only values that JSON can represent."
+        ) from None
     if len(text) > MAX_PARAMS_LENGTH or "\\u0000" in text:
-        raise _refuse(name, f"params are longer than {MAX_PARAMS_LENGTH:,} characters, or contain a NUL character")
+        raise _refuse(
+            name,
+            f"has params that are longer than {MAX_PARAMS_LENGTH:,} characters, or contain a NUL character",
+            "Shorten them.",
+        )
     return text
 
 
 def _read(document: Document, tz: str) -> Custom:
     name = document["custom"]
     if not isinstance(name, str):
-        raise _refuse("", f"expected a name, not {type(name).__name__}")
+        raise _refuse("", f"the name must be a text, not {type(name).__name__}")
     custom = find_custom(name)
     if custom is None:
         raise _refuse(name, "is not available here", INSTALL)
@@ -318,7 +324,9 @@ def _parse_text(text: str) -> Document:
         return {"custom": name, "params": json.loads(params)}
     except (ValueError, RecursionError):
         raise _refuse(
-            name, f"{params.strip()[:60]!r} is not JSON", 'Write it like: business_days {"days": 3}.'
+            name,
+            f"has the params {params.strip()[:60]!r}, which are not JSON",
+            'Write it like: business_days {"days": 3}.',
         ) from None
 
 

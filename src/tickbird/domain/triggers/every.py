@@ -9,7 +9,7 @@ from datetime import MAXYEAR, date, datetime
 from functools import lru_cache
 from typing import Any
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 from tickbird.domain.time.instants import (
     DAY,
     FIRST_SECOND,
@@ -232,15 +232,15 @@ class Every(BaseTrigger):
     def _read_anchor(self, anchor: datetime) -> tuple[int, int | None]:
         """Return the anchor as wall-clock time, and as an instant if elapsed time needs one."""
         if not isinstance(anchor, datetime):
-            raise _refuse("anchor", f"expected a datetime, not {type(anchor).__name__}")
+            raise _refuse("anchor", f"must be a datetime, not {type(anchor).__name__}")
         if anchor.microsecond:
-            raise _refuse("anchor", "has microseconds, but ticks are whole seconds")
+            raise _refuse("anchor", "has microseconds, but ticks are whole seconds", "Use .replace(microsecond=0).")
         if anchor.utcoffset() is None:
             return wall_seconds(anchor), None
         start = to_seconds(anchor)
         wall = self._zone.to_wall(start)
         if not FIRST_SECOND <= wall <= LAST_SECOND:
-            raise _refuse("anchor", "is outside the years 1 to 9999")
+            raise _refuse("anchor", "is outside the years 1 to 9999", "Choose an instant in this range.")
         return wall, start if self._kind is _ELAPSED else None
 
     def _wall(self, index: int) -> int | None:
@@ -320,21 +320,21 @@ def _check_amount(unit: str, amount: object) -> None:
     if unit not in UNITS:
         raise _refuse("every", f"{unit[:40]!r} is not a unit", f"Use {', '.join(UNITS)}.")
     if type(amount) is not int:
-        raise _refuse(unit, f"expected a whole number, not {type(amount).__name__}")
+        raise _refuse(unit, f"must be a whole number, not {type(amount).__name__}")
     if amount < 1:
         raise _refuse(unit, "must be at least 1")
     if amount > MAX_UNITS[unit]:
-        raise _refuse(unit, "is longer than 1,000 years")
+        raise _refuse(unit, "is longer than 1,000 years", "Choose a shorter interval.")
 
 
 def _refuse(field: str, reason: str, hint: str = "") -> TriggerError:
-    return TriggerError(f"{field}: {reason}.", field=field, reason=reason, hint=hint)
+    return TriggerError(name_field(field, reason), field=field, reason=reason, hint=hint)
 
 
 def _read(document: Document, tz: str) -> Every:
     units, anchor = document["every"], document.get("anchor")
     if not isinstance(units, dict) or not all(isinstance(unit, str) for unit in units):
-        raise _refuse("every", 'expected an object such as {"minutes": 5}')
+        raise _refuse("every", 'must be an object such as {"minutes": 5}')
     if "anchor" in document and not isinstance(anchor, datetime):
         anchor = parse_iso(anchor, "anchor")
     return Every(units, anchor, tz)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 from tickbird.domain.triggers import at as _at
 from tickbird.domain.triggers import custom as _custom
 from tickbird.domain.triggers import every as _every
@@ -58,7 +58,7 @@ def _from_json(value: object, depth: int) -> Trigger:
     if depth > _MAX_DEPTH:
         raise refuse(f"is nested more than {_MAX_DEPTH} deep")
     if not isinstance(value, dict):
-        raise _refuse(f"expected an object, not {type(value).__name__}")
+        raise _refuse(f"must be an object, not {type(value).__name__}")
     names = [name for name in FORM_NAMES if name in value]
     if len(names) != 1:
         raise _refuse(f"needs exactly one of {', '.join(FORM_NAMES)}")
@@ -66,15 +66,15 @@ def _from_json(value: object, depth: int) -> Trigger:
     form = FORMS.get(name)
     options = () if form is None else form.keys
     if unknown := [key for key in value if key != name and key not in options]:
-        raise _refuse(f"{str(unknown[0])[:40]!r} does not belong to {name}")
+        raise _refuse(f"{str(unknown[0])[:40]!r} is not an option of {name}")
     if form is not None:
         return form.read(value, value.get("tz", "UTC"))
     members = value[name]
     if not isinstance(members, list) or len(members) > MAX_MEMBERS:
-        raise refuse(f"expected a list of 1 to {MAX_MEMBERS} triggers")
+        raise refuse(f"must be a list of 1 to {MAX_MEMBERS} triggers")
     if depth and any(isinstance(member, dict) and _custom.FORM.name in member for member in members):
         # The SQL query for unknown triggers does not search deeper.
-        raise refuse("has a custom trigger within another any_of")
+        raise refuse("has a custom trigger within an inner any_of")
     return AnyOf(*(_from_json(member, depth + 1) for member in members))
 
 
@@ -137,4 +137,4 @@ def trigger_text(encoded: Any) -> str | None:
 
 
 def _refuse(reason: str) -> TriggerError:
-    return TriggerError(f"trigger: {reason}.", field="trigger", reason=reason)
+    return TriggerError(name_field("trigger", reason), field="trigger", reason=reason)

@@ -56,17 +56,17 @@ class _Reader:
             if self.text.startswith(word, start):
                 return Node(meaning, at), start + len(word)
         if word := next((word for word in _NO_NUMBERS if self.text.startswith(word, start)), ""):
-            self.remarks.append((at, f"{word} is not a storable number."))
+            self.remarks.append((at, f"{word} cannot be stored as a number. Put it in quotes."))
             return Node(0, at), start + len(word)
         if number := _NUMBER.match(self.text, start):
             whole, fraction, exponent = number.groups()
             try:
                 value = float(number[0]) if fraction or exponent else int(whole)
             except ValueError:
-                self.remarks.append((at, "the number is too long."))
+                self.remarks.append((at, "the number is too long. Put it in quotes."))
                 value = 0
             if value in (float("inf"), float("-inf")):
-                self.remarks.append((at, f"{number[0][:40]} is too large."))
+                self.remarks.append((at, f"{number[0][:40]} is too large. Put it in quotes."))
                 value = 0
             return Node(value, at), number.end()
         raise self.wrong("the text ends too early" if start >= len(self.text) else "a value is missing here", start)

@@ -151,7 +151,7 @@ class _Reader:
             )
             return text
         if text in _NO_NUMBERS:
-            self.remarks.append((at, f"{text} is not a storable number."))
+            self.remarks.append((at, f"{text} cannot be stored as a number. Put it in quotes."))
             return None
         try:
             if _INT.fullmatch(text):
@@ -166,10 +166,10 @@ class _Reader:
             if _FLOAT.fullmatch(text):
                 number = float(text)
                 if number in (float("inf"), float("-inf")):
-                    self.remarks.append((at, f"{text[:40]} is too large."))
+                    self.remarks.append((at, f"{text[:40]} is too large. Put it in quotes."))
                     return None
                 return number
         except ValueError:
-            self.remarks.append((at, "the number is too long."))
+            self.remarks.append((at, "the number is too long. Put it in quotes."))
             return None
         return text

@@ -61,7 +61,7 @@ class ObservedFirings:
             raise InvalidError(
                 f"there are more than {MAX_FIRINGS:,} firings.",
                 field="source",
-                hint="Use a shorter part of the source.",
+                hint="Use a smaller part of the source, such as one log file.",
             )
         self.firings[group].append(at)
 

@@ -153,6 +153,8 @@ def parse_map(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         old, equals, new = text.rpartition("=")
         if not (old.strip() and equals and new.strip()):
-            raise InvalidError(f"map: {text[:60]!r} is not OLD=NEW.", field="map")
+            raise InvalidError(
+                f"map: {text[:60]!r} is not OLD=NEW.", field="map", hint="Write, for example, backup.sh=nightly-backup."
+            )
         names[old.strip()] = new.strip()
     return names

@@ -45,7 +45,9 @@ def lines_of(path: str, advance: Advance = lambda _: None) -> Iterator[tuple[str
                     before = at
     except (OSError, EOFError, zlib.error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InvalidError(f"{shown} cannot be read: {reason}.", field="file") from None
+        raise InvalidError(
+            f"{shown} cannot be read: {reason}.", field="file", hint="Check the path and the permissions."
+        ) from None
 
 
 class _opened:  # noqa: N801 - used like a function

@@ -203,7 +203,7 @@ async def _unbuilt(inspector: _Inspector) -> Sequence[str]:
 
 
 async def _zones(inspector: _Inspector) -> ZoneDataStatus:
-    rows = await inspector.named("zone data", "list_zone_data", limit=1)
+    rows = await inspector.named("time zone data", "list_zone_data", limit=1)
     stored = rows[0] if rows else {}
     return ZoneDataStatus(zone_source().data, stored.get("version"), stored.get("digest"))
 

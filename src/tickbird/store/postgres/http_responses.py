@@ -29,7 +29,7 @@ class PostgresHttpResponses(NounStore, HttpResponseStore):
                 return None
             for requested, status, headers, body in await db.fetch("find_response", **key_columns):
                 return StoredResponse(requested, status, as_object(headers), body or "")
-        raise ConflictError("another client repeats requests with this key.", hint="Try again in a moment.")
+        raise ConflictError("another client is using this idempotency key.", hint="Try again in a moment.")
 
     async def finish(
         self, namespace: str, key: str, request: str, response: StoredResponse | None, *, now: datetime | None = None

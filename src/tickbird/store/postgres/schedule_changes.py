@@ -78,7 +78,7 @@ async def change(
         retried = await _read_retried_run(db, revisions, matches[0][0], command.retry_of)
     # All at once, before one of them is used below.
     await lock_keys(db, _keys(namespace, current, command, retried))
-    # Planners with other zone rules handle cursors that were computed with those.
+    # Planners with other time zone data handle cursors that were computed with it.
     if matches and may.plan(matches[0][1]):
         current = await plan_due_ticks(db, revisions, current)
     now, schedule = current.now, current.schedule

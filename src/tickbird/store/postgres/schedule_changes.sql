@@ -66,7 +66,7 @@ WHERE id = %(id)s;
 UPDATE tickbird.cursors
 SET revision = %(revision)s,
     format = coalesce(tickbird.definition_format(%(definition)s::jsonb), format),
-    -- Computed with the zone rules of this process, which may differ from the store's.
+    -- Computed with the time zone data of this process, which may differ from the store's.
     zone_generation = CASE
         WHEN %(definition)s::jsonb IS NULL THEN zone_generation
         WHEN tickbird.newest_zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer

@@ -21,7 +21,10 @@ def new_name() -> str:
 def check_name(name: str) -> str:
     """Refuse to drop anything but a temporary store."""
     if not NAME.fullmatch(name):
-        raise StoreError(f"{name[:80]!r} is not a temporary store. It was not dropped.")
+        raise StoreError(
+            f"{name[:80]!r} is not a temporary store, so it was not dropped.",
+            hint="Give a name that starts with tickbird_proof_.",
+        )
     return name
 
 

@@ -69,4 +69,4 @@ def decode_payload(text: str) -> tuple[Any, str | None]:
     payload = decode(text)
     if isinstance(payload, Undecodable):
         return None, f"payload: {payload.error}"
-    return (payload, None) if isinstance(payload, dict) else (None, "payload: must be a JSON object")
+    return (payload, None) if isinstance(payload, dict) else (None, "payload must be a JSON object")

@@ -14,7 +14,9 @@ VALUE_ERRORS = (ValueError, TypeError, OverflowError, RecursionError)
 
 def refused_value(error: Exception) -> InvalidError:
     """The error for a batch with a value that can never be stored."""
-    return InvalidError(f"a value cannot be stored: {describe(error)[:200]}.")
+    return InvalidError(
+        f"a value cannot be stored: {describe(error)[:200]}.", hint="Use only values that JSON can represent."
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Zone data, for every store: which of two versions wins, and which processes may plan."""
+"""Time zone data, for every store: which of two versions wins, and which processes may plan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PlanningPermission:
     anything: bool
 
     def plan(self, generation: int | None) -> bool:
-        """True for a cursor with this generation; planners with other zone rules plan the others."""
+        """True for a cursor with this generation; planners with other time zone data plan the others."""
         return self.anything and generation in (None, self.zones.generation)
 
 
@@ -42,8 +42,8 @@ class PlanningSwitch:
 
 
 def actor_of(zones: Zones) -> str:
-    """The actor of moved ticks: the zone rules."""
-    return f"zone data {zones.here.version}"
+    """The actor of moved ticks: the time zone data."""
+    return f"time zone data {zones.here.version}"
 
 
 def detail_of(zones: Zones, moved: MovedSchedule) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def plan_and_read(
             return None
         if is_ignored(row):
             raise ignored_error(name, as_object(decode(row["definition"])))
-        # Planners with other zone rules handle cursors that were computed with those.
+        # Planners with other time zone data handle cursors that were computed with it.
         if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row
         plan_schedules(db, revisions, [row["id"]], read_facts(db, [row["id"]]), now, may.zones)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
@@ -14,6 +15,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, S
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.forms.payload_form import read_object
 from tickbird.web.page_request import Page, PageRequest, PageRoute
@@ -26,7 +28,7 @@ NOW_SECONDS: Final = 3
 TOMORROW_HOUR: Final = 9
 
 
-class Action:
+class Action(ABC):
     """An action on one schedule. Errors that `do` raises are shown in the form."""
 
     template: ClassVar[str]
@@ -43,12 +45,12 @@ class Action:
         self.schedule = schedule
         self.wrong: dict[str, str] = {}
 
-    async def do(self) -> Response:
-        raise NotImplementedError
+    @abstractmethod
+    async def do(self) -> Response: ...
 
+    @abstractmethod
     def command(self) -> Sequence[str]:
         """Return the equivalent command line, with placeholders for missing input."""
-        raise NotImplementedError
 
     async def context(self) -> dict[str, Any]:
         """Return the additional context of the template."""
@@ -125,7 +127,7 @@ class Action:
                 picked = read_instant(text, self.zones[0], name) if text else None
         except InvalidError as error:
             # The field already shows the error.
-            return "" if name in self.wrong else str(error).removeprefix(f"{name}: ")
+            return "" if name in self.wrong else without_field(error, name)
         return "" if picked is None else in_full(picked, self.zones[0], self.visit.clock.now)
 
     def instant(self, name: str, *, choice: str) -> datetime | None:
@@ -219,7 +221,7 @@ def page_of(kind: type[Action]) -> Page:
             action.schedule = await visit.client.schedules.get(schedule.name)
             return await action.show(412, await _meanwhile(visit, schedule, action.base_revision))
         except InvalidError as error:
-            action.wrong = {**action.wrong, error.field: str(error).removeprefix(f"{error.field}: ")}
+            action.wrong = {**action.wrong, error.field: without_field(error, error.field)}
             return await action.show(422)
         except (ConflictError, NotFoundError) as error:
             action.wrong[""] = str(error)

@@ -63,7 +63,9 @@ def read_instant(text: str, tz: str, field: str) -> Picked:
 
 def _within(second: int, field: str) -> int:
     if not FIRST_SECOND + _REACH <= second <= LAST_SECOND - _REACH:
-        raise InvalidError(f"{field}: is outside the years 1 to 9999.", field=field)
+        raise InvalidError(
+            f"{field} is outside the years 1 to 9999.", field=field, hint="Choose an instant in this range."
+        )
     return second
 
 

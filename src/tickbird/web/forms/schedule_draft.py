@@ -11,6 +11,7 @@ from tickbird.domain.errors import InvalidError, TickbirdError, TriggerError
 from tickbird.domain.schedules.codec import decode_field, encode_field
 from tickbird.domain.schedules.definition import FIELDS, Target
 from tickbird.web.forms import payload_form, policy_fields
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.forms.payload_form import PayloadForm
 from tickbird.web.forms.target_fields import TargetForm, target_forms
 from tickbird.web.forms.trigger_text import read_trigger, trigger_texts
@@ -37,7 +38,7 @@ class Draft:
         at = _SHOWN_AT.get(error.field, error.field)
         if at not in _INPUTS and not any(at in form.inputs for form in target_forms()):
             at = "when" if isinstance(error, TriggerError) else ""
-        self.wrong.setdefault(at, str(error).removeprefix(f"{error.field}: "))
+        self.wrong.setdefault(at, without_field(error, error.field))
 
     @property
     def target_form(self) -> TargetForm | None:
@@ -161,7 +162,7 @@ def _parse(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> No
         draft.touched[name] = make()
     except InvalidError as error:
         at = error.field if error.field in ("tz", *inputs) else at
-        draft.wrong.setdefault(at, str(error).removeprefix(f"{error.field}: "))
+        draft.wrong.setdefault(at, without_field(error, error.field))
     except (TickbirdError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         draft.wrong.setdefault(at, "This value is not valid here.")
 

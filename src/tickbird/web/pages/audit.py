@@ -14,6 +14,7 @@ from tickbird.domain.dashboard_rows import AuditFilter, KeysetPage
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.schedules.diff import differences
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.wire.operations import operations_of
 
@@ -71,7 +72,7 @@ def _filter(visit: PageRequest) -> tuple[AuditFilter, dict[str, str]]:
             text = visit.query.get(name, "").strip()
             times[name] = visit.clock.read(text, name) if text else None
         except TickbirdError as error:
-            wrong[name] = str(error).removeprefix(f"{name}: ")
+            wrong[name] = without_field(error, name)
     given = {name: visit.query.get(name, "").strip() for name in ("actor", "action", "schedule")}
     wanted = AuditFilter(
         actor=given["actor"],

@@ -25,6 +25,7 @@ from tickbird.domain.planning.bulk import (
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.filters import query_of, requested_filter
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -156,7 +157,7 @@ async def change(visit: PageRequest) -> Response:
     try:
         result = await _do(asked, chosen)
     except InvalidError as error:
-        return _show(asked, 422, error.field, str(error).removeprefix(f"{error.field}: "))
+        return _show(asked, 422, error.field, without_field(error, error.field))
     except ConflictError as error:
         # The selection changed since it was shown. Keep the input and show the new number.
         return _show(asked, 409, "", str(error))

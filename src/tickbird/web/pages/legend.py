@@ -41,7 +41,7 @@ SKIPS: Final[dict[SkipReason, str]] = {
     "invalid": "The definition had an error when the tick was due.",
     "edited": "The definition changed after the tick and before it was due.",
     "deleted": "The schedule was deleted after the tick and before it was due.",
-    "zone_data": "With the previous tz data, this wall-clock time had already passed.",
+    "zone_data": "With the previous time zone data, this wall-clock time had already passed.",
     "shadow": "The schedule is a shadow of another system: ticks are recorded, nothing runs.",
 }
 _SYMBOLS: Final[dict[Kind, str]] = {

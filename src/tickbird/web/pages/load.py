@@ -76,9 +76,7 @@ def _hour_index(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
         for index, hour in enumerate(week.hours):
             if hour.at <= at and (index + 1 == len(week.hours) or at < week.hours[index + 1].at):
                 return index
-        raise InvalidError(
-            "hour: is not within the next seven days.", field="hour", hint="Choose an hour in the chart."
-        )
+        raise InvalidError("hour is not within the next seven days.", field="hour", hint="Choose an hour in the chart.")
     full = [index for index, hour in enumerate(week.hours) if hour.ticks]
     # If no hour lacks slots, choose the peak of the map.
     short = [index for index in full if slots and week.hours[index].busy > slots]

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from tickbird.domain.access.tokens import ROLES, TokenRecord, check_role
 from tickbird.domain.errors import ClosedNamespaceError, InvalidError
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.forms.idempotency import IdempotentForm, form_token
 from tickbird.web.guard import PageGuard
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -69,7 +70,7 @@ async def create(visit: PageRequest) -> Response:
         await once.refused()
         field = error.field if isinstance(error, InvalidError) else "namespaces"
         where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(field, field or "name")
-        return _form(visit, typed, {where: str(error).removeprefix(f"{field}: ")}, 422)
+        return _form(visit, typed, {where: without_field(error, field)}, 422)
     await once.done(made.id)
     # Responses to forms are not cached, neither here nor in the browser.
     return visit.render("token_made.html", token=made, text=text)

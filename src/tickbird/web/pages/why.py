@@ -17,6 +17,7 @@ from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.web.dashboard_reads import DashboardReads
+from tickbird.web.forms.field_errors import without_field
 from tickbird.web.forms.instants import Picked, local_value, read_instant, zone_choices
 from tickbird.web.linkify import linked
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -51,7 +52,7 @@ async def why(visit: PageRequest) -> Response:
             lambda: _read(client, schedule, picked.at, shown_in),
         )
     except InvalidError as error:
-        context = _empty(visit, schedule, asked, zones, str(error).removeprefix("at: "))
+        context = _empty(visit, schedule, asked, zones, without_field(error, "at"))
         return visit.render("why.html", status=422, **context)
     return visit.render("why.html", **_context(visit, schedule, picked, told, zones))
 

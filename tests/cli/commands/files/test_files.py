@@ -131,7 +131,7 @@ def test_apply_distinguishes_owners(ops: Cli) -> None:
     everything = ops.ok("export", "--all").out
     assert "# created by a person\n[schedules.mine]" in everything
     assert "# of app ops\n[schedules.nightly]" in everything
-    assert "exclude each other" in ops.refused(2, "export", "--all", "--app", "ops")
+    assert "cannot be combined" in ops.refused(2, "export", "--all", "--app", "ops")
     (ops.folder / "mine.yaml").write_text("app: ops\nschedules:\n  mine: {every: 1h, task: report}\n")
     said = ops("diff", "-f", "mine.yaml")
     assert (said.code, said.out) == (2, "")

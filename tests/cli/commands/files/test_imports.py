@@ -101,7 +101,7 @@ def test_pickles_are_not_opened_unless_they_are_trusted(bare: Cli) -> None:
     "args, words",
     [
         (("crontab", "nowhere"), "nowhere cannot be read: No such file"),
-        (("kubernetes", "broken"), "this is not valid YAML"),
+        (("kubernetes", "broken"), "the file is not valid YAML"),
         (("celery-beat", "broken"), "is not a Python file"),
         (("django-celery-beat", "mysql://u:secret@h/d"), "is not a supported database URL"),
         (("crontab", "broken", "--into", "a b"), "app: 'a b' is not a valid name"),

@@ -160,8 +160,8 @@ def test_pings_and_reports_by_way_of_a_server(cli: Cli) -> None:
 
 
 WRONG: list[tuple[list[str], str]] = [
-    ([], "source: is missing"),
-    (["--log", "a", "--pings"], "only one kind at a time"),
+    ([], "no source is given"),
+    (["--log", "a", "--pings"], "only one is supported"),
     (["--log", "absent"], "cannot be read"),
     (["--pings", "--map", "x"], "OLD=NEW"),
     (["--pings", "--map", "x=y"], "not one of the compared schedules"),

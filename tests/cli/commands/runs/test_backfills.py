@@ -170,7 +170,7 @@ def test_backfill_without_worker_warns(cli: Cli) -> None:
             ["report", "--from", "1990-01-01Z", "--to", "now", "--dry-run"],
             "ticks without a run, more than the 10,000",
         ),
-        (2, ["report", *RANGE, "--yes", "--payload", "[]"], "payload: is not a JSON object"),
+        (2, ["report", *RANGE, "--yes", "--payload", "[]"], "payload must be a JSON object"),
         (3, ["nothing", *RANGE, "--yes"], "there is no schedule 'nothing'"),
         (3, ["--cancel", "99"], "there is no backfill 99. `tickbird backfills` lists the backfills."),
     ],

@@ -53,7 +53,7 @@ def test_queue_invalid_rate_is_refused(cli: Cli) -> None:
     for wrong, why in (
         ("0/min", "would start no runs"),
         ("abc", "is not a rate"),
-        ("5/fortnight", "has an unknown unit"),
+        ("5/fortnight", "has the unknown unit"),
     ):
         assert why in cli.refused(2, "queue", "mail", "--rate", wrong)
     assert cli.refused(3, "queue", "mail", "--rate", "none") == (

@@ -164,7 +164,7 @@ def test_pause_refuses_a_senseless_end(shop: Cli, until: str, words: str) -> Non
 
 
 def test_resume_of_an_active_schedule_is_refused(shop: Cli) -> None:
-    assert shop.refused(4, "resume", "etl") == "schedule 'etl' is active, not paused."
+    assert shop.refused(4, "resume", "etl") == "schedule 'etl' is active, not paused. There is nothing to resume."
 
 
 def test_trigger_makes_a_run_and_leaves_the_ticks_alone(shop: Cli) -> None:
@@ -202,12 +202,12 @@ def test_a_second_manual_run_waits(shop: Cli) -> None:
 @pytest.mark.parametrize(
     "payload,words",
     [
-        ("{", "payload: is not JSON"),
-        ("[1]", "payload: is not a JSON object"),
-        ('"x"', "payload: is not a JSON object"),
-        ("NaN", "payload: is not JSON (NaN is not a JSON number)"),
+        ("{", "payload is not JSON"),
+        ("[1]", "payload must be a JSON object"),
+        ('"x"', "payload must be a JSON object"),
+        ("NaN", "payload is not JSON (NaN is not a JSON number)"),
         ('{"a": "\\u0000"}', "contains a NUL character"),
-        ("[" * 100_000, "payload: is not JSON"),
+        ("[" * 100_000, "payload is not JSON"),
         ("@nowhere.json", "cannot read the file 'nowhere.json' (No such file or directory)"),
         ("@.", "cannot read the file '.' (Is a directory)"),
         (json.dumps({"a": "x" * 1_000_001}), "at most 1,000,000 are allowed"),

@@ -78,10 +78,10 @@ def test_simulate_counts_are_exact(bare: Cli) -> None:
         (("--outage", "in 99d/2h"), "outside of the simulated days"),
         (("--workers", "many"), "Write a number such as 3, or a share"),
         (("--workers", "50%"), "Give a number of workers, or slots"),
-        (("--slower", "0"), "slower: must be above 0"),
-        (("--days", "1", "--to", "in 3d"), "give one of them"),
+        (("--slower", "0"), "slower must be above 0"),
+        (("--days", "1", "--to", "in 3d"), "Give one of them"),
         (("--alone",), "--alone requires -f"),
-        (("--svg", "-", "--json"), "exclude each other"),
+        (("--svg", "-", "--json"), "cannot be combined"),
         (("--svg", "/nowhere/at/all.svg"), "Choose another file"),
     ],
 )

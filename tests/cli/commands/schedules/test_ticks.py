@@ -120,7 +120,7 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
         (("--rrule", "FREQ=DAILY", "--dtstart", "tomorrow"), "dtstart"),
         (("--cron", ""), "cron"),
         (("--cron", "* " * 5_000), "longer than 1000 characters"),
-        (("--cron", "0 0 30 2 *"), "no given month has such a day"),
+        (("--cron", "0 0 30 2 *"), "none of its months has such a day"),
         (("--cron", "0 3 * * *\0"), "plain ASCII"),
         (("--cron", "0 3 * * *", "--tz", "Mars/Phobos"), "there is no time zone 'Mars/Phobos'"),
         (("--cron", "0 3 * * *", "--tz", "../etc/passwd"), "is not the name of an IANA time zone"),

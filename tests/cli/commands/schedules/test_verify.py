@@ -86,7 +86,7 @@ def test_an_audit_of_nothing(cli: Cli) -> None:
         (("--from", "soon"), 2, "from: 'soon' is not an instant"),
         (("--from", "2026-01-01"), 2, "from: '2026-01-01' has no time zone"),
         (("--from", "yesterday"), 2, "from: 'yesterday' has no time zone"),
-        (("--from", "now", "--to", "-1h"), 2, "last: lies before first."),
+        (("--from", "now", "--to", "-1h"), 2, "last is before first."),
     ],
 )
 def test_an_audit_refuses(hourly: Cli, args: tuple[str, ...], code: int, words: str) -> None:

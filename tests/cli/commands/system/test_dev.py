@@ -285,7 +285,7 @@ def test_file_watcher_reports_a_change_once(tmp_path: Path) -> None:
 def test_dev_with_a_port_in_use_is_refused(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
-    assert "--port and --no-server exclude each other" in bare.refused(
+    assert "--port and --no-server cannot be combined" in bare.refused(
         2, "dev", "beats:bird", "--no-server", "--port", "1"
     )
     with socket.create_server(("127.0.0.1", 0)) as taken:

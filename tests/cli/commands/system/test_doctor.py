@@ -8,7 +8,9 @@ from pathlib import Path
 from lab.zones import write_zone
 from tests.cli.conftest import Cli
 
-OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|ignored|cursors|calendars|dependencies|failing|held"
+OF_SCHEMA = (
+    "copy|time zone data|workers|planning|leases|queues|parked|ignored|cursors|calendars|dependencies|failing|held"
+)
 CHECKED = {
     "sqlite": f"schema|versions|durability|disk|{OF_SCHEMA}",
     "postgresql": (
@@ -110,7 +112,7 @@ def test_zones_lists_moved_ticks(bare: Cli, tmp_path: Path) -> None:
     )
     bare.ok("sync", "app:bird")
     said = bare.ok("zones")
-    assert "The tz data is the same" in said.out
+    assert "The time zone data is the same" in said.out
     assert "No tick moves." in said.out
     folder = str(write_zone(tmp_path / "zones", "Europe/Berlin", "CET-1", "9999a"))
     document = bare.ok("zones", "--against", folder, "--days", "366", "--json").json
@@ -121,5 +123,5 @@ def test_zones_lists_moved_ticks(bare: Cli, tmp_path: Path) -> None:
     assert moves["first_removed"][0][11:] == "07:00:00Z"
     assert moves["first_added"][0][11:] == "08:00:00Z"
     assert "Ticks move in 1 schedule:" in bare.ok("zones", "--against", folder).out
-    assert bare.refused(4, "zones", "--adopt").startswith("the store already uses these zone rules.")
+    assert bare.refused(4, "zones", "--adopt").startswith("the store already uses this time zone data.")
     assert bare("zones", "--against", "nowhere").code == 2

@@ -239,7 +239,7 @@ def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
 @pytest.mark.parametrize(
     "args,words",
     [
-        (("--plan-only", "--execute-only"), "exclude each other"),
+        (("--plan-only", "--execute-only"), "cannot be combined"),
         (("--slots", "0"), "0 is not in the range"),
         (("--drain", "soon"), "'soon' is not a duration"),
         (("--lease", "0"), "It must be from 1 s"),

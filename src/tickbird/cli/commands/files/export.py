@@ -60,7 +60,7 @@ def export(
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):
             raise click.UsageError(
-                "--ical excludes --app, --all and --format, and takes its file as --ical FILE.",
+                "--ical cannot be combined with --app, --all, --format or a file. Write --ical FILE.",
                 click.get_current_context(),
             )
         export_ical(settings, output or ical, selection)
@@ -68,7 +68,7 @@ def export(
     refuse_alone(selection)
     output = None if output == STDOUT else output
     if app is not None and everything:
-        raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
+        raise click.UsageError("--app and --all cannot be combined.", click.get_current_context())
     chosen = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
     async def work() -> tuple[Document, dict[str, list[str]], dict[str, list[str]], list[str]]:

@@ -206,7 +206,9 @@ def _text(file: str, errors: str = "strict") -> str:
                 data = opened.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InvalidError(f"{file[:200]} cannot be read: {reason}.", field="file") from None
+        raise InvalidError(
+            f"{file[:200]} cannot be read: {reason}.", field="file", hint="Check the path and the permissions."
+        ) from None
     if len(data) > MAX_FILE:
         raise InvalidError(
             f"{file[:200]} is larger than {MAX_FILE // 2**20} MiB.", field="file", hint="Import it in parts."
@@ -247,7 +249,11 @@ def _finish(
         try:
             Path(output).write_text(text, encoding="utf-8")
         except OSError as error:
-            raise InvalidError(f"{output[:200]} cannot be written: {error.strerror}.", field="output") from None
+            raise InvalidError(
+                f"{output[:200]} cannot be written: {error.strerror}.",
+                field="output",
+                hint="Check the folder and its permissions.",
+            ) from None
     for line in _summary(result):
         warn(line)
     if chosen == "json" and not settings.as_json:

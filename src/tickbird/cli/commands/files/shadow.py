@@ -143,7 +143,7 @@ def report(
                 for text, option in ((since, "since"), (until, "until"))
             )
             if start is not None and end is not None and end < start:
-                raise InvalidError("until: is before since.", field="until", hint="Swap them.")
+                raise InvalidError("until is before since.", field="until", hint="Swap them.")
             schedules = await shadows_of(client, names, app)
             _check_map(source, schedules)
             span = _Span(start, end, tolerance, now)

@@ -95,11 +95,15 @@ def _definition(given: dict[str, Any]) -> dict[str, Any]:
     country, subdivision, years = (given.pop(name) for name in ("country", "subdivision", "years"))
     if document is not None:
         if any(given.values()) or country or subdivision or years:
-            raise InvalidError("file: cannot be combined with other options of the calendar.", field="file")
+            raise InvalidError(
+                "--file cannot be combined with other options of the calendar.",
+                field="file",
+                hint="Write them into the file.",
+            )
         return read_payload(document)
     definition = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
     if country is None and (subdivision or years):
-        raise InvalidError("country: is missing.", field="country", hint="Give --country too.")
+        raise InvalidError("country is missing.", field="country", hint="Give --country too.")
     if country is not None:
         definition["holidays"] = {"country": country, "subdivision": subdivision, "years": _years(years)}
     return definition

@@ -112,7 +112,7 @@ def simulate(
     if alone and not files:
         raise click.UsageError("--alone requires -f.", click.get_current_context())
     if svg == STDOUT and settings.as_json:
-        raise click.UsageError("--svg - and --json exclude each other.", click.get_current_context())
+        raise click.UsageError("--svg - and --json cannot be combined.", click.get_current_context())
     number, share = _workers(workers)
     document = read_documents(files, spelling) if files else None
     alone = alone or (document is not None and not _has_store(settings))

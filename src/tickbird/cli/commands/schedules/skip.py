@@ -42,7 +42,7 @@ def skip(
     Each tick is recorded as skipped by you when it is due. A second `skip` skips additional ticks.
     """
     if count is not None and until is not None:
-        raise click.UsageError("--count and --until exclude each other.", click.get_current_context())
+        raise click.UsageError("--count and --until cannot be combined.", click.get_current_context())
 
     async def work() -> Schedule:
         async with connect(settings) as client:

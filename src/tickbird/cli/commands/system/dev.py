@@ -82,7 +82,7 @@ def dev(
     the actor `dev`.
     """
     if no_server and port is not None:
-        raise click.UsageError("--port and --no-server exclude each other.", click.get_current_context())
+        raise click.UsageError("--port and --no-server cannot be combined.", click.get_current_context())
     settings.need_store()
     given = app_name(app, app_option)
     args = ["--slots", str(slots), "--drain", str(drain)]

@@ -66,7 +66,8 @@ def doctor(
     """Check the store, the workers and the schedules, and suggest fixes.
 
     Checks schema, permissions, clocks, timeouts, durability, pooler, replication, open transactions, dead rows, copies,
-    tz data, workers, overdue schedules, unserved queues, and parked and failing schedules. The checks change nothing.
+    time zone data, workers, overdue schedules, unserved queues, and parked and failing schedules. The checks change
+    nothing.
     A restored or copied store does not plan or execute until you give --accept-copy, because it would repeat the runs
     of the original.
 

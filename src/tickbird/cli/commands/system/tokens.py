@@ -125,7 +125,9 @@ def _namespaces(settings: GlobalOptions, everything: bool) -> Sequence[str] | No
         settings.namespace = given[0]
         return given
     if settings.namespace is not None:
-        raise InvalidError("namespace: --namespace and --all-namespaces exclude each other.", field="namespace")
+        raise InvalidError(
+            "--namespace and --all-namespaces cannot be combined.", field="namespace", hint="Give one of them."
+        )
     return None
 
 

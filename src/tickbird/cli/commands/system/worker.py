@@ -90,7 +90,7 @@ def worker(
     the app is optional.
     """
     if plan_only and execute_only:
-        raise click.UsageError("--plan-only and --execute-only exclude each other.", click.get_current_context())
+        raise click.UsageError("--plan-only and --execute-only cannot be combined.", click.get_current_context())
     served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
     log_to_stderr("debug" if settings.debug else log_level)
     bird = _bird(settings, app, app_option, commands)

@@ -1,4 +1,4 @@
-"""The `zones` command: the tz data of the store, and the ticks that other tz data moves."""
+"""The `zones` command: the time zone data of the store, and the ticks that other time zone data moves."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from tickbird.wire.codec import encode
     "--against",
     type=click.Path(exists=True, file_okay=False),
     metavar="FOLDER",
-    help="Compare with the tz data files in this folder, tick by tick.",
+    help="Compare with the time zone data in this folder, tick by tick.",
 )
 @click.option(
-    "--adopt", is_flag=True, help="Switch the store and the workers to this machine's tz data, even if older."
+    "--adopt", is_flag=True, help="Switch the store and the workers to this machine's time zone data, even if older."
 )
 @actor_option
 @click.pass_obj
 def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, actor: str) -> None:
-    """Compare this machine's tz data with the store's, and list ticks that would move.
+    """Compare this machine's time zone data with the store's, and list ticks that would move.
 
-    A worker with newer tz data upgrades the store once and recomputes the next ticks. Without --against, the list shows
-    the stored next ticks that this machine's tz data would move.
+    A worker with newer time zone data upgrades the store once and recomputes the next ticks. Without --against, the
+    list shows the stored next ticks that this machine's time zone data would move.
     """
 
     async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
@@ -80,7 +80,7 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
 
 def _relation(zones: Zones) -> str:
     if zones.same or zones.stored is None:
-        return "The tz data is the same: workers with this data plan all schedules."
+        return "The time zone data is the same: workers with this data plan all schedules."
     if zones.here.version > zones.stored.version:
         return "Newer than the store's: the next worker that starts with this data upgrades the store."
     if zones.here.version == zones.stored.version:

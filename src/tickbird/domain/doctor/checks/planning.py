@@ -27,7 +27,7 @@ def planning(condition: StoreSnapshot) -> Iterator[Finding]:
         )
     elif late > LATE:
         text = f"{capped_count(due.count, 'schedule')} due and not planned, the oldest for {duration_text(late)}."
-        fix = "Check the logs of the workers and the findings about locks and zone data. Start more workers."
+        fix = "Check the logs of the workers and the findings about locks and time zone data. Start more workers."
         yield (problem if late > VERY_LATE else warning)("planning", sentence(text), fix, **figures)
     elif not unplanned:
         number = count(condition.planners, "worker")

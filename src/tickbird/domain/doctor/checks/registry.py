@@ -43,7 +43,7 @@ _OF_STORE: Final[tuple[tuple[str, Check], ...]] = (
 )
 _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("copy", identity.copy),
-    ("zone data", zone_data.zones),
+    ("time zone data", zone_data.zones),
     ("workers", workers.workers),
     ("planning", planning.planning),
     ("leases", planning.leases),

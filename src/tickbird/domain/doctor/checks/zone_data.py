@@ -17,20 +17,20 @@ def zones(condition: StoreSnapshot) -> Iterator[Finding]:
     figures = {"here": zones.here.version, "stored": zones.version}
     stored = f"{zones.version} ({(zones.digest or '')[:8]})"
     if zones.digest is None:
-        yield ok("zone data", f"{zones.here} here. The store adopts the data of the first worker.", **figures)
+        yield ok("time zone data", f"{zones.here} here. The store adopts the data of the first worker.", **figures)
     elif zones.digest != zones.here.digest:
         text = f"{zones.here} here, {stored} in the store: a worker with this data plans only schedules in UTC."
         fix = f"pip install tzdata=={_package(zones.version or '')}   # or: tickbird zones --adopt"
-        yield problem("zone data", text, fix, **figures)
+        yield problem("time zone data", text, fix, **figures)
     versions = [worker.health.get("zones") for worker in condition.workers]
     others = Counter(str(version) for version in versions if version not in (None, stored))
     if zones.digest is not None and others:
         listed = ", ".join(f"{version} on {count(number, 'worker')}" for version, number in sorted(others.items()))
         text = f"The store uses {stored}, but there is {listed}. Those workers plan only schedules in UTC."
         fix = f"pip install tzdata=={_package(zones.version or '')}   # on these machines"
-        yield warning("zone data", text, fix, **figures, workers=dict(others))
+        yield warning("time zone data", text, fix, **figures, workers=dict(others))
     elif zones.digest == zones.here.digest:
-        yield ok("zone data", f"{zones.here}, the same as in the store.", **figures)
+        yield ok("time zone data", f"{zones.here}, the same as in the store.", **figures)
 
 
 def _package(version: str) -> str:

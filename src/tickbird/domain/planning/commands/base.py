@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -36,7 +37,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(ABC):
     """A change to one schedule; `revision`, if given, must be the stored one."""
 
     actor: str
@@ -53,9 +54,9 @@ class Command:
         check_revision(schedule, self.revision)
         return self.change(schedule, facts, now)
 
+    @abstractmethod
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Change an existing schedule."""
-        raise NotImplementedError
 
     @property
     def stated_fields(self) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import floor
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError
 from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, new_revision, unchanged
@@ -39,12 +39,15 @@ class Create(Command):
     fingerprint: str | None = None
     first: Literal["now"] | None = None
 
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> NoReturn:
+        raise ConflictError(
+            f"schedule {schedule.name!r} already exists.", hint="Update it, delete it first, or choose another name."
+        )
+
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
         """Reject a schedule without upcoming ticks; declared by code, it ends at once with a misfire."""
         if schedule is not None and schedule.state != "deleted":
-            raise ConflictError(
-                f"schedule {name!r} already exists.", hint="Update it, delete it first, or choose another name."
-            )
+            self.change(schedule, facts, now)
         definition = self.definition
         if definition.calendars:
             definition = replace(definition, closed=resolve_calendars(definition.calendars, facts.calendars))
@@ -170,7 +173,7 @@ class RollBack(Command):
         if settled and _is_same(schedule.definition, definition):
             raise ConflictError(
                 f"schedule {schedule.name!r} already has the definition of revision {self.to}.",
-                hint="There is nothing to roll back.",
+                hint="Choose another revision: there is nothing to roll back.",
             )
         names = sorted(
             name for name in {*schedule.definition_json, *raw} if schedule.definition_json.get(name) != raw.get(name)

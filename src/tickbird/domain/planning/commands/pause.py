@@ -29,7 +29,10 @@ class Pause(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Pause the schedule; a parked one stays parked and is paused after its repair."""
         if schedule.state == "ended":
-            raise ConflictError(f"schedule {schedule.name!r} has ended. There is nothing to pause.")
+            raise ConflictError(
+                f"schedule {schedule.name!r} has ended, so there is nothing to pause.",
+                hint="`tickbird ls` lists the active schedules.",
+            )
         if self.until is not None and self.until <= now:
             raise InvalidError(
                 f"until: {to_datetime(self.until).isoformat()} is in the past.",
@@ -64,7 +67,9 @@ class Resume(Command):
         if schedule.pause is None and schedule.state == "parked":
             raise unreadable(schedule)
         if schedule.pause is None:
-            raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}, not paused.")
+            raise ConflictError(
+                f"schedule {schedule.name!r} is {schedule.state}, not paused.", hint="There is nothing to resume."
+            )
         if schedule.state == "parked":
             plan = Plan(schedule.cursor, "parked", schedule.revision, None, schedule.error)
             return new_revision("resume", schedule, plan, **detail)

@@ -56,9 +56,9 @@ class Override(Command):
             raise InvalidError(
                 "override: skip cannot be combined with move_to or payload."
                 if self.skip
-                else "override: nothing to change.",
+                else "override: it changes nothing.",
                 field="skip",
-                hint="Give either skip, or move_to, or payload, or both of the last two.",
+                hint="Give skip alone, or move_to, payload or both.",
             )
         pending = _undecided(schedule, self.tick)
         if self.move_to is not None:
@@ -122,7 +122,7 @@ class Skip(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Skip ticks; a second skip starts after the first."""
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MAX_SKIPPED:
-            raise InvalidError(f"count: must be a whole number from 1 to {MAX_SKIPPED}.", field="count")
+            raise InvalidError(f"count must be a whole number from 1 to {MAX_SKIPPED}.", field="count")
         first = last = _next_tick(schedule, "skip")
         if self.until is not None:
             last = schedule.grid.previous(self.until) or first
@@ -156,10 +156,13 @@ class Skip(Command):
 def _next_tick(schedule: Schedule, verb: str) -> int:
     cursor = schedule.cursor
     if schedule.state not in ("active", "paused") or cursor.planned_until is None:
-        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state} and has no next tick to {verb}.")
+        raise _no_future_ticks(schedule)
     tick = PendingTicks(schedule).next_runnable(cursor.planned_until)
     if tick is None:
-        raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
+        raise ConflictError(
+            f"schedule {schedule.name!r} has no next tick to {verb}.",
+            hint="Change its trigger, or trigger a run now.",
+        )
     return tick
 
 
@@ -167,7 +170,7 @@ def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
     """Return the pending ticks of a schedule; raise if `tick` is not one of them."""
     decided = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or decided is None:
-        raise ConflictError(f"schedule {schedule.name!r} is {schedule.state} and has no future ticks.")
+        raise _no_future_ticks(schedule)
     if not schedule.grid.contains(tick):
         before, after = schedule.grid.previous(tick), schedule.grid.next(tick)
         around = [
@@ -178,12 +181,14 @@ def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
         raise InvalidError(
             f"tick: {iso(tick)} is not a tick of {schedule.name!r}.",
             field="tick",
-            hint=f"The nearest ticks are {' and '.join(around)} it." if around else "It has no ticks.",
+            hint=f"The nearest ticks are {' and '.join(around)} it."
+            if around
+            else "It has no ticks: check its trigger.",
         )
     if tick <= decided and schedule.created_at is not None and to_datetime(tick) <= schedule.created_at:
         raise ConflictError(
             f"schedule {schedule.name!r} did not exist at {iso(tick)}.",
-            hint=f"It was created at {utc_text(schedule.created_at)}, and only future ticks can be overridden.",
+            hint=f"It was created at {utc_text(schedule.created_at)}. Choose a future tick.",
         )
     pending = PendingTicks(schedule)
     if tick <= decided or pending.is_decided_early(tick):
@@ -193,6 +198,16 @@ def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
             hint=f"`tickbird why {schedule.name} {iso(tick)}` explains the decision.",
         )
     return pending
+
+
+def _no_future_ticks(schedule: Schedule) -> ConflictError:
+    if schedule.state == "parked":
+        hint = f"Correct its definition with `tickbird set {schedule.name} …` first."
+    elif schedule.state == "ended":
+        hint = "Change its trigger or its window, or trigger a run now."
+    else:
+        hint = "Start a worker, then try again."
+    return ConflictError(f"schedule {schedule.name!r} is {schedule.state} and has no future ticks.", hint=hint)
 
 
 def _check_future(instant: int, field: str, now: float) -> None:
@@ -212,7 +227,7 @@ def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
         raise ConflictError(
             f"schedule {schedule.name!r} has {len(pending) - 1:,} overridden ticks; one more exceeds the limit "
             f"(at most {MAX_OVERRIDES:,}, with {MAX_OVERRIDES_LENGTH:,} characters in total).",
-            hint="Undo some, or edit the schedule itself.",
+            hint="Undo some overrides, or change the schedule itself.",
         )
     cursor = replace(schedule.cursor, tick_overrides=overrides)
     PendingTicks(schedule, cursor).check()

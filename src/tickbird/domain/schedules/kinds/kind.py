@@ -70,7 +70,9 @@ class Kind(ABC):
 
 
 def refuse(name: str, value: Any, reason: str, hint: str = "") -> NoReturn:
-    raise DefinitionError(f"{name}: {str(value)[:60]!r} {reason}.", field=name, reason=reason, hint=hint)
+    shown = repr(str(value)[:60])
+    message = f"{name} {reason}, not {shown}." if reason.startswith("must ") else f"{name}: {shown} {reason}."
+    raise DefinitionError(message, field=name, reason=reason, hint=hint)
 
 
 def json_text(encoded: Any) -> str:
@@ -100,4 +102,6 @@ def read_json(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DefinitionError(f"{name}: is not JSON ({str(error)[:200]}).", field=name) from None
+        raise DefinitionError(
+            f"{name} is not JSON ({str(error)[:200]}).", field=name, hint="Correct the JSON."
+        ) from None

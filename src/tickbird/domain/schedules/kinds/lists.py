@@ -59,7 +59,7 @@ class Names(Kind):
 
     def decode(self, name: str, encoded: Any) -> Any:
         if not isinstance(encoded, list):
-            raise DefinitionError(f"{name}: must be a list.", field=name)
+            raise DefinitionError(f"{name} must be a list.", field=name)
         return tuple(encoded)
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:

@@ -68,7 +68,7 @@ class ExponentialBackoff(Kind):
             return self.read(name, read_json(name, text))
         lengths = [parse_duration(part, name) for part in text.split(",")]
         if len(lengths) > 2:
-            raise DefinitionError(f"{name}: expected one or two durations.", field=name, hint="Use 5s, or 5s,10m.")
+            raise DefinitionError(f"{name} must be one or two durations.", field=name, hint="Use 5s, or 5s,10m.")
         return Backoff(*lengths)
 
     def text(self, encoded: Any) -> str | None:

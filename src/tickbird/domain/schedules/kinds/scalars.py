@@ -90,7 +90,9 @@ class Number(Kind):
         if not is_number(digits.removeprefix("-")):
             names = f" nor one of {', '.join(self.names)}" if self.names else ""
             raise DefinitionError(
-                f"{name}: {text[:60]!r} is {'neither' if names else 'not'} a whole number{names}.", field=name
+                f"{name}: {text[:60]!r} is {'neither' if names else 'not'} a whole number{names}.",
+                field=name,
+                hint=self.hint or f"Use {self.minimum} to {self.maximum}.",
             )
         return int(digits)
 
@@ -130,7 +132,7 @@ class Duration(Kind):
 
     def check(self, name: str, value: Any) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not self.minimum <= value <= self.maximum:
-            refuse(name, value, f"must be a whole number from {self.minimum} to {self.maximum}")
+            refuse(name, value, f"must be whole seconds from {self.minimum} to {self.maximum}")
 
     def read(self, name: str, value: Any) -> Any:
         return value if value is None else seconds(value, name, minimum=self.minimum)
@@ -201,7 +203,9 @@ class Flag(Kind):
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:
         if text.lower() not in _FLAGS:
-            raise DefinitionError(f"{name}: {text[:60]!r} is neither true nor false.", field=name)
+            raise DefinitionError(
+                f"{name}: {text[:60]!r} is neither true nor false.", field=name, hint="Use true or false."
+            )
         return _FLAGS[text.lower()]
 
     def text(self, encoded: Any) -> str | None:
@@ -228,7 +232,11 @@ class Instant(Kind):
         if not isinstance(value, datetime):
             return value
         if value.tzinfo is None:
-            raise DefinitionError(f"{name}: {value.isoformat()} has no time zone.", field=name)
+            raise DefinitionError(
+                f"{name}: {value.isoformat()} has no time zone.",
+                field=name,
+                hint="Add an offset, such as Z or +02:00, or a tzinfo.",
+            )
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
     def decode(self, name: str, encoded: Any) -> Any:

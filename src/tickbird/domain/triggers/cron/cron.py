@@ -81,7 +81,12 @@ class Cron(BaseTrigger):
         self._step = _even_step(fields) if self._every_day else 0
         self._phase = self._first_of_day
         if self._days.none:
-            raise refusal(self.expr, "day of month", "no given month has such a day, so it would never run")
+            raise refusal(
+                self.expr,
+                "day of month",
+                "none of its months has such a day, so it would never run",
+                "Check day and month.",
+            )
 
     def next_tick(self, after: int) -> int | None:
         if after >= LAST_SECOND:
@@ -375,7 +380,7 @@ def _interval(text: str, tz: str) -> Every:
     parts = dict(zip(("hours", "minutes", "seconds"), match.groups(), strict=True))
     amounts = {unit: int(amount) for unit, amount in parts.items() if amount and int(amount)}
     if not amounts:
-        raise refusal(text, "expression", "an interval must be at least 1 s")
+        raise refusal(text, "expression", "an interval must be at least 1 s", "Write it like @every 30s.")
     return every(**amounts, tz=tz)  # type: ignore[arg-type]
 
 

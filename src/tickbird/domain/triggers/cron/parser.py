@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 
 MAX_LENGTH = 1_000
 MAX_BEFORE_LAST = 30
+_EXAMPLE = 'Write five fields, such as "0 9 * * 1-5".'
 _LAST_DAY_HINT = "The last day is L, three days before it L-3, and the weekday nearest to that L-3W."
+_STEP_HINT = "Write a step such as */15."
 
 MACROS = {
     "@hourly": "0 * * * *",
@@ -80,14 +82,16 @@ class _Refused(Exception):
 def normal_text(expr: object) -> str:
     """Return the expression with single spaces, or raise TriggerError if it is not text."""
     if not isinstance(expr, str):
-        raise refusal(None, "expression", f"expected text, not {type(expr).__name__}")
+        raise refusal(None, "expression", f"must be a text, not {type(expr).__name__}", _EXAMPLE)
     if len(expr) > MAX_LENGTH:
-        raise refusal(expr, "expression", f"longer than {MAX_LENGTH} characters")
+        raise refusal(
+            expr, "expression", f"is longer than {MAX_LENGTH} characters", "Split it into several with any_of()."
+        )
     if not expr.isascii() or any((c < " " and c != "\t") or c == "\x7f" for c in expr):
-        raise refusal(expr, "expression", "has characters other than plain ASCII text, spaces and tabs")
+        raise refusal(expr, "expression", "has characters other than plain ASCII text, spaces and tabs", _EXAMPLE)
     text = " ".join(expr.split())
     if not text:
-        raise refusal(expr, "expression", "is empty", 'Write five fields, such as "0 9 * * 1-5".')
+        raise refusal(expr, "expression", "is empty", _EXAMPLE)
     return text
 
 
@@ -103,7 +107,7 @@ def parse(text: str) -> Fields:
         parts.insert(0, "0")
     if len(parts) != 6:
         reason = f"has {len(parts)} field{'s' if len(parts) > 1 else ''} instead of 5 (or 6 with seconds first)"
-        raise refusal(text, "expression", reason)
+        raise refusal(text, "expression", reason, _EXAMPLE)
     second, minute, hour, day, month, weekday = parts
     field = _SECOND
     try:
@@ -122,7 +126,7 @@ def parse(text: str) -> Fields:
 def refusal(expr: str | None, field: str, reason: str, hint: str = "") -> TriggerError:
     """Return the error for an expression; its message has the field and the reason."""
     shown = "" if expr is None else f" {expr if len(expr) <= 60 else expr[:57] + '...'!r}"
-    return TriggerError(f"cron{shown}: {field}: {reason}.", field=field, reason=reason, hint=hint)
+    return TriggerError(f"cron{shown}: {name_field(field, reason)}", field=field, reason=reason, hint=hint)
 
 
 def _plain(field: _Field, text: str) -> int:
@@ -192,13 +196,14 @@ def _range(field: _Field, item: str) -> int:
     step = 1
     if slash:
         if not step_text.isdigit():
-            raise _Refused(f"{item[:40]!r} needs a whole number after /" if step_text else "a step is missing after /")
+            reason = f"{item[:40]!r} needs a whole number after /" if step_text else "a step is missing after /"
+            raise _Refused(reason, _STEP_HINT)
         digits = step_text.lstrip("0")
         if len(digits) > 6:
-            raise _Refused(f"a step of {len(digits)} digits is too large")
+            raise _Refused(f"a step of {len(digits)} digits is too large", _STEP_HINT)
         step = int(digits or "0")
         if step == 0:
-            raise _Refused("a step must be at least 1")
+            raise _Refused("a step must be at least 1", _STEP_HINT)
     low_text, dash, high_text = span.partition("-")
     if span == "*":
         low, high = field.low, field.high
@@ -222,11 +227,16 @@ def _number(field: _Field, text: str) -> int:
     if text in field.names:
         return field.names[text]
     if not text:
-        raise _Refused("a value is missing")
+        raise _Refused("a value is missing", _valid(field))
     if not text.isdigit():
-        raise _Refused(f"{text[:40]!r} is not understood")
+        raise _Refused(f"{text[:40]!r} is not understood", _valid(field))
     digits = text.lstrip("0") or "0"
     number = int(digits) if len(digits) <= 9 else 1 << 30
     if not field.low <= number <= field.high:
-        raise _Refused(f"{text[:40]} is not within {field.low}-{field.high}")
+        raise _Refused(f"{text[:40]} is not within {field.low}-{field.high}", _valid(field))
     return number
+
+
+def _valid(field: _Field) -> str:
+    names = f", or a name such as {next(iter(field.names))}" if field.names else ""
+    return f"Use {field.low} to {field.high}{names}."

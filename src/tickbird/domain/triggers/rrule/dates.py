@@ -51,7 +51,7 @@ def read_wall(at: datetime | str, in_zone: Zone, field: str) -> tuple[int, int |
     if isinstance(at, str):
         at = parse_iso(at, field)
     if not isinstance(at, datetime):
-        raise refuse(field, f"expected a date and time, not {type(at).__name__}")
+        raise refuse(field, f"must be a date and time, not {type(at).__name__}")
     if at.microsecond:
         raise refuse(field, "has microseconds, but ticks are whole seconds", "Use .replace(microsecond=0).")
     if at.tzinfo is None:
@@ -64,7 +64,7 @@ def read_wall(at: datetime | str, in_zone: Zone, field: str) -> tuple[int, int |
         tick = to_seconds(at)
         wall = in_zone.to_wall(tick)
     if not FIRST_SECOND <= wall <= LAST_SECOND:
-        raise refuse(field, "is outside the years 1 to 9999")
+        raise refuse(field, "is outside the years 1 to 9999", "Choose an instant in this range.")
     return wall, None if tick == in_zone.to_epoch(wall) else tick
 
 

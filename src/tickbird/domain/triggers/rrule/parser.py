@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import TriggerError, name_field
 
 MAX_LENGTH: Final = 2_000
 MAX_INTERVAL: Final = 10_000
@@ -26,6 +26,7 @@ _RANGES: Final = {
 _SIGNED: Final = ("BYMONTHDAY", "BYYEARDAY", "BYWEEKNO", "BYSETPOS")
 _PARTS: Final = ("FREQ", "UNTIL", "COUNT", "INTERVAL", *_RANGES, "BYDAY", "WKST")
 _NUMBER: Final = re.compile(r"[+-]?\d{1,7}", re.ASCII)
+_COMBINATION: Final = "RFC 5545 forbids the combination: remove one of them, or change FREQ."
 _DAY: Final = re.compile(r"([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)", re.ASCII)
 _UNTIL: Final = re.compile(r"\d{8}(T\d{6}Z?)?", re.ASCII)
 
@@ -57,15 +58,15 @@ class Rule(NamedTuple):
 def normalize(text: object) -> str:
     """Return the text in upper case, without `RRULE:` and spaces, with sorted parts: equal rules are equal texts."""
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_LENGTH:
-        raise refuse("rrule", f"expected a text of 1 to {MAX_LENGTH} characters", 'Write "FREQ=MONTHLY;BYDAY=-1FR".')
+        raise refuse("rrule", f"must be a text of 1 to {MAX_LENGTH} characters", 'Write "FREQ=MONTHLY;BYDAY=-1FR".')
     rule = "".join(text.split()).upper().removeprefix("RRULE:")
     parts: dict[str, str] = {}
     for part in rule.strip(";").split(";"):
         name, equals, value = part.partition("=")
         if name not in _PARTS or not equals or not value:
-            raise refuse("rrule", f"{part[:40]!r} is not a part of a recurrence rule", f"Known: {', '.join(_PARTS)}.")
+            raise refuse("rrule", f"{part[:40]!r} is not a part of a recurrence rule", f"Use {', '.join(_PARTS)}.")
         if name in parts:
-            raise refuse("rrule", f"{name} is given twice")
+            raise refuse("rrule", f"{name} is given twice", "Remove one of them.")
         parts[name] = value
     if parts.get("INTERVAL") == "1":
         del parts["INTERVAL"]
@@ -81,7 +82,7 @@ def parse(text: str) -> Rule:
     weekdays = _weekdays(parts.get("BYDAY"))
     until, count = parts.get("UNTIL"), parts.get("COUNT")
     if until is not None and count is not None:
-        raise refuse("rrule", "COUNT and UNTIL cannot be combined")
+        raise refuse("rrule", "COUNT and UNTIL cannot be combined", "Remove one of them.")
     if until is not None:
         read_until(until)
     week_start = parts.get("WKST", "MO")
@@ -121,7 +122,7 @@ def read_until(text: str) -> tuple[datetime, bool]:
 
 def refuse(field: str, reason: str, hint: str = "") -> TriggerError:
     """Return the error of an invalid rule."""
-    return TriggerError(f"{field}: {reason}.", field=field, reason=reason, hint=hint)
+    return TriggerError(name_field(field, reason), field=field, reason=reason, hint=hint)
 
 
 def _numbers(parts: dict[str, str], name: str) -> tuple[int, ...]:
@@ -152,23 +153,23 @@ def _weekdays(text: str | None) -> tuple[tuple[int, int], ...]:
 def _positive(text: str, name: str, maximum: int) -> int:
     number = int(text) if _NUMBER.fullmatch(text) else 0
     if not 1 <= number <= maximum:
-        raise refuse("rrule", f"{name}: must be a whole number from 1 to {maximum:,}")
+        raise refuse("rrule", f"{name} must be a whole number from 1 to {maximum:,}")
     return number
 
 
 def _check_combination(rule: Rule) -> None:
     """Reject the combinations that RFC 5545 forbids."""
     if rule.week_numbers and rule.freq != "YEARLY":
-        raise refuse("rrule", "BYWEEKNO needs FREQ=YEARLY")
+        raise refuse("rrule", "BYWEEKNO needs FREQ=YEARLY", _COMBINATION)
     if rule.year_days and rule.freq in ("DAILY", "WEEKLY", "MONTHLY"):
-        raise refuse("rrule", f"BYYEARDAY cannot be combined with FREQ={rule.freq}")
+        raise refuse("rrule", f"BYYEARDAY cannot be combined with FREQ={rule.freq}", _COMBINATION)
     if rule.month_days and rule.freq == "WEEKLY":
-        raise refuse("rrule", "BYMONTHDAY cannot be combined with FREQ=WEEKLY")
+        raise refuse("rrule", "BYMONTHDAY cannot be combined with FREQ=WEEKLY", _COMBINATION)
     if any(number for number, _ in rule.weekdays):
         if rule.freq not in ("MONTHLY", "YEARLY"):
-            raise refuse("rrule", "BYDAY with a number, such as -1FR, needs FREQ=MONTHLY or FREQ=YEARLY")
+            raise refuse("rrule", "BYDAY with a number, such as -1FR, needs FREQ=MONTHLY or FREQ=YEARLY", _COMBINATION)
         if rule.week_numbers:
-            raise refuse("rrule", "BYDAY with a number cannot be combined with BYWEEKNO")
+            raise refuse("rrule", "BYDAY with a number cannot be combined with BYWEEKNO", _COMBINATION)
     others = (rule.months, rule.week_numbers, rule.year_days, rule.month_days, rule.weekdays)
     if rule.positions and not any((*others, rule.hours, rule.minutes, rule.seconds)):
-        raise refuse("rrule", "BYSETPOS needs another BY… part to select from")
+        raise refuse("rrule", "BYSETPOS needs another BY… part to select from", "Add one, such as BYDAY=MO.")

@@ -88,7 +88,7 @@ class RRule(BaseTrigger):
         self.tz = tz
         parsed = parse(self.rule)
         if dtstart is None and parsed.max_count is not None:
-            raise refuse("rrule", "COUNT needs a start to count from", "Add dtstart.")
+            raise refuse("rrule", "COUNT needs a start to count from", "Add dtstart, the first possible tick.")
         self._default = _DEFAULT_WEEKLY_START if parsed.freq == "WEEKLY" else _DEFAULT_START
         self._start = self._default if dtstart is None else self._read_start(dtstart)
         last = None
@@ -100,7 +100,7 @@ class RRule(BaseTrigger):
         self._walls = _walls_of(self.rule, self._start, last, self.tz)
         for name, dates in (("exdate", exdate), ("rdate", rdate)):
             if isinstance(dates, str | bytes) or len(dates) > MAX_DATES:
-                raise refuse(name, f"expected a list of at most {MAX_DATES:,} dates")
+                raise refuse(name, f"must be a list of at most {MAX_DATES:,} dates")
         self.exdates = read_exdates(exdate, self._zone)
         self.rdates = read_rdates(rdate, self._zone)
         self._removed = Exclusions(self._walls, self.exdates, self._zone)
@@ -109,7 +109,7 @@ class RRule(BaseTrigger):
         )
         self._instants = tuple(at for at in self.rdates.instants if at not in self.exdates.instants)
         if self.exdates.number and self.next_tick(FIRST_SECOND - 1) is None:
-            raise refuse("exdate", "removes every tick of the rule, so it would never run")
+            raise refuse("exdate", "removes every tick of the rule, so it would never run", "Remove some of its dates.")
 
     def _read_start(self, dtstart: datetime | str) -> int:
         wall, tick = read_wall(dtstart, self._zone, "dtstart")
@@ -270,7 +270,7 @@ def _read(document: Document, tz: str) -> RRule:
 
 def _read_dates(value: object, field: str) -> list[datetime | str]:
     if not isinstance(value, list) or not all(isinstance(item, datetime | str) for item in value):
-        raise refuse(field, 'expected a list of dates such as "2026-12-24T18:00:00"')
+        raise refuse(field, 'must be a list of dates such as "2026-12-24T18:00:00"')
     return value
 
 

@@ -42,7 +42,7 @@ class RuleWalls:
         self.max_per_day = len(self._times) or _max_times(self._rule)
         first = self.next(start, _MAX_EMPTY_YEARS)
         if first is None:
-            raise refuse("rrule", "no instant ever matches after its start, so it would never run")
+            raise refuse("rrule", "no instant after its start matches, so it would never run", "Check its parts.")
         if rule.max_count is not None:
             self.last = self._nth(rule.max_count)
 

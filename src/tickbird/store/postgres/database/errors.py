@@ -46,7 +46,7 @@ def is_data_error(error: psycopg.Error) -> bool:
 
 
 def translate(error: psycopg.Error, location: str) -> StoreError:
-    """The message for users; `place` names the server and database without a password."""
+    """The message for users; `location` names the server and database, without the password."""
     message = " ".join((error.diag.message_primary or str(error) or type(error).__name__).split())[:300].rstrip(".")
     if isinstance(error, errors.InsufficientPrivilege):
         return StoreError(
@@ -66,14 +66,17 @@ def translate(error: psycopg.Error, location: str) -> StoreError:
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return _connection_error(message, location)
     return StoreError(
-        f"{location} refused a statement: {message}.", hint="This is a bug unless the schema was changed by hand."
+        f"{location} refused a statement: {message}.",
+        hint="Run `tickbird doctor`. If the schema was not changed by hand, this is a bug in Tickbird.",
     )
 
 
 def _connection_error(message: str, location: str) -> StoreError:
     """libpq gives the cause of a failed connection only as text."""
     if "password" in message or "authentication" in message or "no pg_hba.conf entry" in message:
-        return StoreError(f"{location} refused the login: {message}.", hint="Check user and password in the URL.")
+        return StoreError(
+            f"{location} refused the login: {message}.", hint="Check the user and the password in the URL."
+        )
     if "database" in message and "does not exist" in message:
         return StoreError(
             f"{location} does not exist: {message}.", hint="Create the database, then run `tickbird migrate`."

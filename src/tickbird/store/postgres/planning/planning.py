@@ -94,6 +94,6 @@ async def _omit_locked(db: Session, batch: Sequence[ScheduleDecision]) -> Sequen
 
 
 async def _record_zones(db: Session, zones: Zones, batch: Sequence[ScheduleDecision], now: datetime) -> None:
-    """Stamp cursors that were recomputed with the current zone rules, and audit the moved ones."""
+    """Stamp cursors that were recomputed with the current time zone data, and audit the moved ones."""
     await audit(db, zones, [decided.moved for decided in batch if decided.moved is not None], now)
     await stamp(db, zones, [decided.schedule.id for decided in batch])

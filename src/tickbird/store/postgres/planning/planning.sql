@@ -20,7 +20,7 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 )
 
 -- fragment: plannable
--- By this process: it can read the schedule, has the zone rules, and the schedule is not in backoff after a refusal.
+-- By this process: it can read the schedule, has the time zone data, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
 AND schedule_id <> ALL(%(refused)s::bigint[])
 

@@ -1,4 +1,4 @@
-"""Cursors that were recomputed with other zone data, on PostgreSQL."""
+"""Cursors that were recomputed with other time zone data, on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tickbird.store.shared.zone_data import actor_of, detail_of
 
 
 async def stamp(db: Session, zones: Zones, ids: Sequence[int]) -> None:
-    """Record that these cursors were computed with this zone data."""
+    """Record that these cursors were computed with this time zone data."""
     await db.execute("stamp_zones", zones=zones.generation, ids=numbers(ids))
 
 

@@ -1,4 +1,4 @@
-"""Zone data on PostgreSQL."""
+"""Time zone data on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PostgresZoneData(NounStore, ZoneDataStore):
             await db.execute("end_recompute", zones=zones.generation, now=now)
             return ZoneRecomputeResult()
         ids, at = [row[0] for row in locked], locked[0][1]
-        # The planner handles edits by plain SQL, also with the new zone data.
+        # The planner handles edits by plain SQL, also with the new time zone data.
         due = [
             schedule for schedule in await read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None
         ]

@@ -33,7 +33,7 @@ def held_keys(facts: Facts) -> frozenset[str]:
 def decide(due: DueSchedule, facts: Facts, now: float, zones: int = -1) -> ScheduleDecision:
     """Plan one schedule; one that cannot be planned is parked, and delays no other.
 
-    A cursor that was computed with zone rules older than the generation `zones` is recomputed first.
+    A cursor that was computed with time zone data older than the generation `zones` is recomputed first.
     """
     schedule, edited, last_skip_id = due.schedule, due.edited, due.last_skip_id
     is_edited = edited is not None
@@ -73,7 +73,7 @@ def depended_on(schedule: Schedule, edited: SqlEdit | None) -> set[str]:
 
 
 def recompute_for_zone_data(schedule: Schedule, last_skip_id: int | None) -> ScheduleDecision | None:
-    """Recompute a cursor that was computed with other zone rules; None if it does not change."""
+    """Recompute a cursor that was computed with other time zone data; None if it does not change."""
     try:
         followed = apply_zone_change(schedule)
     except Exception:  # noqa: BLE001 - the planner reports the error when it is due

@@ -55,11 +55,11 @@ class DueSchedule:
     schedule: Schedule
     last_skip_id: int | None
     edited: SqlEdit | None = None
-    # The generation of zone rules that its cursor was computed with; None: all is in UTC.
+    # The generation of time zone data that its cursor was computed with; None: all is in UTC.
     zones: int | None = None
 
     def has_old_zone_data(self, generation: int) -> bool:
-        """True if its cursor was computed with older zone rules."""
+        """True if its cursor was computed with older time zone data."""
         return self.zones is not None and self.zones < generation
 
 

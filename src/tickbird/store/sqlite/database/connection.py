@@ -249,4 +249,7 @@ def explain(error: sqlite3.Error, path: str) -> StoreError:
             return StoreError(f"the database {path} is damaged ({error}).", hint="Restore it from a backup.")
         case sqlite3.SQLITE_IOERR:
             return StoreUnavailableError(f"reading or writing {path} failed ({error}).", hint="Check its disk.")
-    return StoreError(f"the database {path} refused a statement: {error}.")
+    return StoreError(
+        f"the database {path} refused a statement: {error}.",
+        hint="Run `tickbird doctor`. If the schema was not changed by hand, this is a bug in Tickbird.",
+    )

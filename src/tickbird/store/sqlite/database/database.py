@@ -55,7 +55,9 @@ class Database:
         except BaseException as error:
             self.revisions.clear()
             if isinstance(error, UnicodeError | OverflowError):
-                raise InvalidError(f"a value cannot be stored: {error}.") from None
+                raise InvalidError(
+                    f"a value cannot be stored: {error}.", hint="Use smaller numbers, and text without lone surrogates."
+                ) from None
             raise
 
     def call_for_heartbeats(self) -> None:

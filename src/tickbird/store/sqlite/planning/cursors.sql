@@ -22,7 +22,7 @@
 )
 
 -- fragment: plannable
--- By this process: it can read the schedule, has the zone rules, and the schedule is not in backoff after a refusal.
+-- By this process: it can read the schedule, has the time zone data, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
 AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 
@@ -163,7 +163,7 @@ WHERE schedule_id = ?1;
 UPDATE cursors SET revision = :revision, format = coalesce(:format, format) WHERE schedule_id = :id;
 
 -- name: stamp_revised
--- Computed with the zone rules of this process, which may differ from the store's.
+-- Computed with the time zone data of this process, which may differ from the store's.
 UPDATE cursors SET zone_generation = :zones WHERE schedule_id = :id AND zone_generation IS NOT NULL;
 
 -- name: write_applied_override

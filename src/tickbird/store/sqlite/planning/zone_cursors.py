@@ -1,4 +1,4 @@
-"""Cursors that were recomputed with other zone data, on SQLite."""
+"""Cursors that were recomputed with other time zone data, on SQLite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.store.sqlite.rows import dump
 
 
 def stamp(db: sqlite3.Connection, zones: Zones, ids: Sequence[int]) -> None:
-    """Record that these cursors were computed with this zone data."""
+    """Record that these cursors were computed with this time zone data."""
     db.execute(SQL["stamp_zones"], {"zones": zones.generation, "ids": dump(list(ids))})
 
 

@@ -1,4 +1,4 @@
-"""Zone data on SQLite."""
+"""Time zone data on SQLite."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
         if not ids:
             db.execute(SQL["end_recompute"], bounds)
             return ZoneRecomputeResult()
-        # The planner handles edits by plain SQL, also with the new zone data.
+        # The planner handles edits by plain SQL, also with the new time zone data.
         due = [schedule for schedule in read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None]
         recomputed = [
             decision

@@ -1,4 +1,4 @@
--- Zone rules: the store's current ones, and cursors that were computed with older ones.
+-- Time zone data: the store's version, and cursors that were computed with an older one.
 
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
