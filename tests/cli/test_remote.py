@@ -233,7 +233,7 @@ def test_which_way(bare: Cli) -> None:
     assert "there is no database file" in bare.refused(5, "ls", "--url", "sqlite:///x.db", **away)
     assert "this command needs the store itself" in bare.refused(2, "migrate", **away)
     for said in (bare.refused(5, "ls", **away), bare.refused(5, "ls", "--url", "http://127.0.0.1:1")):
-        assert said.startswith("server http://127.0.0.1:1: cannot be reached")
+        assert said.startswith("server http://127.0.0.1:1 cannot be reached")
     assert "is not the URL of a server" in bare.refused(2, "ls", "--server", "host")
     said = bare.refused(2, "ls", "--server", "http://127.0.0.1:1", "--token", "hunter2")
     assert "is not a token of Tickbird" in said

@@ -106,7 +106,7 @@ async def test_public_holidays_are_resolved_for_a_span_of_years(client: Client) 
     assert record.source["years"] == [2026, 2027]
     assert record.source["library"].startswith("holidays ")
     assert record.source["names"]["2026-01-06"]
-    for holidays, said in (("XX", "'XX' are not known"), ("DE-ZZ", "no subdivision 'ZZ'")):
+    for holidays, said in (("XX", "'XX' are unknown"), ("DE-ZZ", "no subdivision 'ZZ'")):
         with pytest.raises(DefinitionError, match=said):
             await client.calendars.put("de", {"holidays": holidays}, actor="ana")
     year = (await client.system.now()).year

@@ -142,7 +142,7 @@ async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> Non
         await client.files.apply(said(a={}, mine={}), actor="me")
     with pytest.raises(DocumentError, match=r"2 errors: .*no schedule 'nothing'.*a person already defines it"):
         await client.files.apply(said(a={"depends_on": {"after": "nothing", "within": "1h"}}, mine={}), actor="me")
-    with pytest.raises(DocumentError, match=r"calendar fest: .*'XX' are not known"):
+    with pytest.raises(DocumentError, match=r"calendar fest: .*'XX' are unknown"):
         await client.files.apply({"calendars": {"fest": {"holidays": {"country": "XX"}}}}, actor="me")
     assert [row.schedule.name for row in await client.schedules.list()] == ["mine"]
 
@@ -150,7 +150,7 @@ async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> Non
 async def test_bad_input_is_refused_in_one_sentence(client: Client) -> None:
     with pytest.raises(InvalidError, match="actor"):
         await client.files.apply(said(), actor="")
-    with pytest.raises(InvalidError, match="the document is for 'west', and this client works in 'default'"):
+    with pytest.raises(InvalidError, match="the document is for 'west', but this client uses 'default'"):
         await client.files.apply({"namespace": "west"}, actor="me")
     wrong: Any
     for wrong in (None, [], "schedules"):

@@ -129,7 +129,7 @@ async def test_bad_input(hourly: Made) -> None:
     time, _ = hourly
     client = time.client
     bad: list[tuple[type[Exception], str, dict[str, Any]]] = [
-        (InvalidError, "nothing to change", {}),
+        (InvalidError, "changes nothing", {}),
         (InvalidError, "cannot be combined", {"skip": True, "payload": {}}),
         (InvalidError, "is in the past", {"move_to": hour(0)}),
         (PayloadError, "limit", {"payload": {"limit": "many"}}),

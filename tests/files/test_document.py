@@ -217,7 +217,7 @@ def test_document_reports_every_error() -> None:
         "3:1": "'namepace' is not a field of a schedule file. Did you mean namespace?",
         "5:8": "day of week: 9 is not within 0-7",
         "6:6": "there is no time zone 'Europe/Roma'",
-        "8:21": "payload: nan is not a storable number",
+        "8:21": "payload: nan cannot be stored as a number. Put it in quotes",
         "8:33": "payload: a date cannot be stored",
         "8:61": "payload: a time cannot be stored",
         "9:1": "'catchup' is not a field of a schedule. Did you mean catch_up?",
@@ -251,7 +251,8 @@ ONE = '[schedules.a]\ntask = "x"\n'
         ("[schedules]\na = 3", "2:5: schedule a: schedule must be an object with a trigger and a target"),
         (
             ONE,
-            "1:12: schedule a: trigger needs exactly one of cron, every, rrule, at, custom, any_of, but has none of them.",
+            "1:12: schedule a: trigger needs exactly one of cron, every, rrule, at, custom, any_of, but has "
+            "none of them.",
         ),
         (f"{ONE}cron = 5", "3:8: schedule a: cron must be a text, not a whole number. Put it in quotes."),
         (f"{ONE}every = true", "every must be a text"),

@@ -52,7 +52,7 @@ async def test_a_server_and_a_store_are_connected_to_alike(
     assert token not in repr(vars(await bird.client()))
     await bird.aclose()
     async with Tickbird.connect(namespace="default") as client:
-        with pytest.raises(AccessError, match="does not open 'default'"):
+        with pytest.raises(AccessError, match="has no access to 'default'"):
             await client.schedules.list()
     # An app's own store is not a server's business.
     assert Tickbird().url == "sqlite:///tickbird.db"
@@ -86,7 +86,7 @@ async def test_an_app_sends_through_a_server(server: str, token: str) -> None:
     await bird.aclose()
     with (
         closing(sqlite3.connect(":memory:")) as connection,
-        pytest.raises(StoreError, match="this needs a direct connection to the store"),
+        pytest.raises(StoreError, match="this command needs a direct connection to the store"),
     ):
         bird.enqueue_in(connection, send_mail, {"to": "ada"})
 
@@ -94,7 +94,7 @@ async def test_an_app_sends_through_a_server(server: str, token: str) -> None:
 async def test_what_cannot_be_connected_to() -> None:
     with pytest.raises(InvalidError, match="is not the URL of a server"):
         await Tickbird.connect("https://").client()
-    with pytest.raises(InvalidError, match="is not a token of Tickbird"):
+    with pytest.raises(InvalidError, match="is not a Tickbird token"):
         await Tickbird.connect("https://host", token="x").client()
     with pytest.raises(StoreError, match="nor the URL of a store"):
         await Tickbird.connect("mysql://host").client()

@@ -149,7 +149,7 @@ async def test_a_token_that_opens_nothing(shop: Both) -> None:
     unknown = HttpClient(Transport(URL, token[:-4] + "aaaa", wire=shop.wire))
     error = await told(unknown.schedules.list())
     assert isinstance(error, AccessError)
-    assert str(error).startswith("token: is unknown, expired or revoked. Create one with")
+    assert str(error).startswith("the token is unknown, expired or revoked. Create one with")
     assert token not in str(error)
     none = HttpClient(Transport(URL, wire=shop.wire))
     assert str(await told(none.schedules.list())).startswith("the server requires a token. Create one with")
@@ -168,7 +168,7 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     assert isinstance(await told(elsewhere.schedules.get("report")), AccessError)
     whole = await shop.client("admin", "default")
     error = await told(whole.system.doctor())
-    assert "concerns all namespaces" in str(error)
+    assert "needs all namespaces" in str(error)
     assert "--all-namespaces" in str(error)
 
 

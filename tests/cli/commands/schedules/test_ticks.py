@@ -200,7 +200,7 @@ def test_why_takes_an_instant_relative_to_now(cli: Cli, at: str) -> None:
     "at", ["1h", "soon", "--bogus", "2026-13-01", "-", "+", "-1y", "9999-12-31T23:59:59-14:00", ""]
 )
 def test_why_invalid_instant_is_refused(shop: Cli, at: str) -> None:
-    assert shop.refused(2, "why", "etl", at).startswith("AT: ")
+    assert shop.refused(2, "why", "etl", at).startswith(("AT: ", "AT "))
 
 
 def test_why_of_a_deleted_schedule(cli: Cli) -> None:

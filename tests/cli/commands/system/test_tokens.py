@@ -59,7 +59,7 @@ def test_bad_input_is_refused(cli: Cli) -> None:
     assert "'root' is not one of" in cli.refused(2, "token", "create", "ci", "--role", "root")
     assert "is in the past" in cli.refused(2, *create, "--expires", "-1d")
     assert "is not an instant" in cli.refused(2, *create, "--expires", "soon")
-    assert "exclude each other" in cli.refused(2, *create, "--all-namespaces", "-n", "shop")
+    assert "cannot be combined" in cli.refused(2, *create, "--all-namespaces", "-n", "shop")
     assert "'a b' is not a valid name" in cli.refused(2, *create, "-n", "shop,a b")
     assert "name must have 1 to 100 characters" in cli.refused(2, "token", "create", "", "--role", "viewer")
     assert cli.refused(3, "token", "revoke", "ci") == (
