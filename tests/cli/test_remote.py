@@ -236,7 +236,7 @@ def test_which_way(bare: Cli) -> None:
         assert said.startswith("server http://127.0.0.1:1 cannot be reached")
     assert "is not the URL of a server" in bare.refused(2, "ls", "--server", "host")
     said = bare.refused(2, "ls", "--server", "http://127.0.0.1:1", "--token", "hunter2")
-    assert "is not a token of Tickbird" in said
+    assert "is not a Tickbird token" in said
     assert "hunter2" not in said
     assert "--token is empty" in bare.refused(2, "ls", "--server", "http://h", "--token", "")
 

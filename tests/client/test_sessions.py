@@ -79,6 +79,6 @@ async def test_bad_input_opens_nothing(client: StoreClient) -> None:
             await open_session(client.store, token.id, within=wrong)
     with pytest.raises(InvalidError, match="actor must have"):
         await client.sessions.close_for_token(token.id, actor="")
-    with pytest.raises(InvalidError, match="limit: "):
+    with pytest.raises(InvalidError, match="limit must be"):
         await client.sessions.list(limit=0)
     assert await client.sessions.list() == []

@@ -228,7 +228,7 @@ def test_document_reports_every_error() -> None:
         "14:16": "tags must be a text, not a whole number",
         "15:25": "'maxi' is not a field of backoff. Did you mean max?",
         "16:15": "depends_on: within is missing",
-        "16:30": "depends_on: expected objects",
+        "16:30": "depends_on must be objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",
         "18:11": "timeout: 0 is out of range",
         "19:12": "schedule two: target is missing. Give task or command.",
@@ -251,8 +251,7 @@ ONE = '[schedules.a]\ntask = "x"\n'
         ("[schedules]\na = 3", "2:5: schedule a: schedule must be an object with a trigger and a target"),
         (
             ONE,
-            "1:12: schedule a: trigger needs exactly one of cron, every, rrule, at, custom, any_of, but has "
-            "none of them.",
+            "1:12: schedule a: trigger needs exactly one of cron, every, rrule, at, custom, any_of, but has none",
         ),
         (f"{ONE}cron = 5", "3:8: schedule a: cron must be a text, not a whole number. Put it in quotes."),
         (f"{ONE}every = true", "every must be a text"),
@@ -324,7 +323,7 @@ def test_duplicate_name_is_reported_with_both_locations(tmp_path: Path) -> None:
     first, second = map(str, caught.value.diagnostics)
     assert "a.toml:1:7: app: 'ops' here differs from 'other' at" in first
     assert "a.toml:2:12: schedule a: 'a' is defined twice, here and at" in second
-    assert second.endswith("b.yaml:3:3.")
+    assert second.endswith("b.yaml:3:3. Remove one of them.")
 
 
 @pytest.mark.parametrize("value", [None, 5, [], {"schedules": {"a": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}}])

@@ -58,7 +58,7 @@ def test_every_error_of_a_command_is_reported() -> None:
         "x.json:26:12: NaN cannot be stored as a number. Put it in quotes.",
         "x.json:26:29: -Infinity cannot be stored as a number. Put it in quotes.",
         "x.json:26:52: 1e999 is too large.",
-        "x.json:27:17: schedule b: any_of: expected a list of 1 to 32 objects",
+        "x.json:27:17: schedule b: any_of must be a list of 1 to 32 objects",
         "x.json:27:42: schedule b: command: shell must be a non-empty text",
     ):
         assert [line for line in told if line.startswith(words)], (words, told)

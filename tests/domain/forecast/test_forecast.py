@@ -184,7 +184,7 @@ def test_a_month_is_bounded() -> None:
         WhatIf(outages=[(1, 5), (4, 9)])
     with pytest.raises(InvalidError, match="at most 366"):
         expect(each_second, hours=367 * 24)
-    with pytest.raises(InvalidError, match="no live worker"):
+    with pytest.raises(InvalidError, match="at least one live worker"):
         expect(each_second, what_if=WhatIf(share=0.5))
 
 

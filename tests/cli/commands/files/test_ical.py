@@ -52,7 +52,7 @@ def test_export_ical_refuses(daily: Cli) -> None:
     assert "--days requires --ical." in daily.refused(2, "export", "--days", "3")
     assert "--limit requires --ical." in daily.refused(2, "export", "--limit", "3")
     assert "--ical cannot be combined" in daily.refused(2, "export", "--ical", "--all")
-    assert "takes its file as --ical FILE" in daily.refused(2, "export", "--ical", "a.ics", "-o", "b.ics")
+    assert "Write --ical FILE" in daily.refused(2, "export", "--ical", "a.ics", "-o", "b.ics")
     assert "Did you mean digest?" in daily.refused(3, "export", "--ical", "--schedule", "digets")
     assert "cannot be combined with tag or contains" in daily.refused(
         2, "export", "--ical", "--schedule", "digest", "--tag", "mail"

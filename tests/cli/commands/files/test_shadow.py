@@ -171,7 +171,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["nobody", "--pings"], "there is no schedule"),
     (["--table", "odd"], "--name-column"),
     (["--kubernetes", "odd"], "is not valid YAML"),
-    (["--django-celery-results", "odd"], "could not be read"),
+    (["--django-celery-results", "odd"], "cannot be read"),
     (["--pings", "--tolerance", "x"], "duration"),
 ]
 

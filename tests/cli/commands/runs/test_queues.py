@@ -57,7 +57,7 @@ def test_queue_invalid_rate_is_refused(cli: Cli) -> None:
     ):
         assert why in cli.refused(2, "queue", "mail", "--rate", wrong)
     assert cli.refused(3, "queue", "mail", "--rate", "none") == (
-        "queue 'mail' has no rate. `tickbird queues` lists the rates."
+        "queue 'mail' has no rate limit. `tickbird queues` lists the rate limits."
     )
 
 
