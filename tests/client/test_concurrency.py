@@ -27,9 +27,9 @@ async def test_a_limit_is_a_number_of_places(client: Client, maximum: Any) -> No
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\0b", 7])
 async def test_a_limit_is_for_a_key(client: Client, key: Any) -> None:
-    with pytest.raises(InvalidError, match="^key(:| must)"):
+    with pytest.raises(InvalidError, match=r"^key(:| must)"):
         await client.limits.set(key, 3, actor="ada")
-    with pytest.raises(InvalidError, match="^key(:| must)"):
+    with pytest.raises(InvalidError, match=r"^key(:| must)"):
         await client.limits.remove(key, actor="ada")
 
 

@@ -23,7 +23,7 @@ def client(store: SqliteStore) -> Client:
 
 @pytest.mark.parametrize("wrong", ["0/min", "abc", "5/fortnight", 7, "", "5"])
 async def test_a_rate_is_checked(client: Client, wrong: Any) -> None:
-    with pytest.raises(InvalidError, match="^rate(:| must)"):
+    with pytest.raises(InvalidError, match=r"^rate(:| must)"):
         await client.queues.set_rate("mail", wrong, actor="ada")
     assert await client.queues.list() == []
 

@@ -307,7 +307,7 @@ def test_reschedule() -> None:
     with pytest.raises(InvalidError):
         apply(Reschedule(actor="ada", to=BASE + 10), schedule())
     for known in (schedule("ended"), schedule("parked"), schedule(cursor=Cursor()), schedule(end_at=T0)):
-        with pytest.raises(ConflictError, match="no (next tick|future ticks)"):
+        with pytest.raises(ConflictError, match=r"no (next tick|future ticks)"):
             apply(Reschedule(actor="ada", to=BASE + 100), known)
 
 

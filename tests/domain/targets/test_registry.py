@@ -319,8 +319,10 @@ def test_paths_of_a_kind_that_are_not_in_the_value_are_ignored(install: Callable
         ),
         "from_json returns something else": (
             "from_json = classmethod(lambda cls, value: value)",
-            "shout cannot be read (TypeError: from_json returned dict). "
-            "Correct the value, or the package of this target kind.",
+            (
+                "shout cannot be read (TypeError: from_json returned dict). "
+                "Correct the value, or the package of this target kind."
+            ),
         ),
         "name raises": (
             "name = property(lambda self: {}['x'])",
@@ -332,8 +334,10 @@ def test_paths_of_a_kind_that_are_not_in_the_value_are_ignored(install: Callable
         ),
         "to_json is a set": (
             "to_json = lambda self: {'a'}",
-            "shout cannot be stored (TypeError: Object of type set is not JSON serializable). "
-            "Correct the package of this target kind.",
+            (
+                "shout cannot be stored (TypeError: Object of type set is not JSON serializable). "
+                "Correct the package of this target kind."
+            ),
         ),
     }.values(),
 )
