@@ -257,7 +257,7 @@ class Backfills:
             ({"concurrency": True}, "concurrency must be"),
             ({"concurrency": 1_001}, "concurrency must be"),
             ({"order": "random"}, "order: 'random' is not one of oldest, newest"),
-            ({"first": -101 * 366 * DAY}, "longer than 100 years. Choose a shorter one"),
+            ({"first": -101 * 366 * DAY}, "longer than 100 years. Choose a shorter range"),
             ({"actor": ""}, "actor must have 1 to 200"),
             ({"payload": {"n": float("nan")}}, "payload is not JSON"),
             ({"note": "x" * 2_001}, "note must have"),
@@ -275,5 +275,5 @@ class Backfills:
 
     async def test_payload_too_large_for_the_number_of_runs_is_refused(self, store: Store) -> None:
         await past(store, 100, trigger=SECOND)
-        with pytest.raises(InvalidError, match=r"payload: too large to store 200 times\. Store it elsewhere"):
+        with pytest.raises(InvalidError, match=r"payload: too large to store 200 times\. Store the data elsewhere"):
             await backfill(store, -199, 0, 101, payload={"text": "x" * 900_000})

@@ -224,7 +224,7 @@ class HeldRuns:
     @pytest.mark.parametrize("options", [{"count": 0}, {"count": True}, {"per_minute": 0}, {"per_minute": 1.5}])
     async def test_invalid_release_is_refused(self, options: dict[str, Any]) -> None:
         [field] = options
-        with pytest.raises(InvalidError, match=f"{field}: must be a whole number from 1"):
+        with pytest.raises(InvalidError, match=f"{field} must be a whole number from 1"):
             Release(actor="ada", **options)
 
     async def test_only_what_catches_up_all_can_be_held(self, store: Store) -> None:

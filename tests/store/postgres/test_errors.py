@@ -82,7 +82,7 @@ class TestErrors:
 
         await until(refused)
         text = await self._refusal(wrong, StoreError)
-        assert text.endswith("Check user and password in the URL.")
+        assert text.endswith("Check the user and the password in the URL.")
         assert "wrong" not in text
         assert PostgresStore(wrong).url == url.replace("postgres@", "locked@")
 
