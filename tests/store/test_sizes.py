@@ -131,10 +131,7 @@ async def _postgres_blocks(database: Database, verb: Verb) -> Counter[str]:
 
 
 async def _report_counts(store: PostgresStore) -> None:
-    """Let each session of the pool report its counts now.
-
-    That a session has left pg_stat_activity does not prove that its counts can be read.
-    """
+    """Let each session of the pool report its counts now; otherwise it reports later, or when it ends."""
     pool = store._connections._pool
     assert pool is not None
     for connection in list(pool._pool):

@@ -43,6 +43,6 @@ async def opened(url: str, **options: Any) -> AsyncIterator[PostgresStore]:
 
 
 async def create_role(database: Database, name: str) -> str:
-    if not await database.execute("SELECT FROM pg_roles WHERE rolname = %s", name):
+    if not await database.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", name):
         await database.execute(f"CREATE ROLE {name} LOGIN")
     return name
