@@ -229,7 +229,7 @@ def test_closing_ends_the_calls_of_other_threads() -> None:
     pages.waiting.wait()
     portal.close()
     thread.join()
-    assert [str(error) for error in errors] == ["this client is closed. Get another one from the app: bird.sync."]
+    assert [str(error) for error in errors] == ["this client is closed. Get a new one from the app: bird.sync."]
     with pytest.raises(StoreError, match="this client is closed"):
         client.wait()
     assert "tickbird blocking" not in {each.name for each in threading.enumerate()}

@@ -102,7 +102,7 @@ async def test_preview_updates_while_typing(desk: Desk, served: Served) -> None:
     await page.get_by_label("Cron, every").fill("30 2 * * *")
     await expect(seen).to_contain_text(re.compile("02:30 does not exist"))
     await page.get_by_label("Cron, every").fill("0 0 30 2 *")
-    await expect(seen).to_contain_text("no given month has such a day")
+    await expect(seen).to_contain_text("none of its months has such a day")
     await page.get_by_label("Cron, every").fill("0 0 31 * *")
     await expect(seen).to_contain_text("31")
     await page.get_by_role("link", name="first Monday of the month").click()
