@@ -360,7 +360,7 @@ FORM = TriggerForm(
         FormOption(
             "anchor",
             "moment",
-            "The start of the grid of `every` (default: 1970-01-01T00:00).",
+            "Count the intervals of `every` from this time (default: 1970-01-01T00:00).",
             {"type": "string"},
         ),
     ),

@@ -23,7 +23,7 @@ from tickbird.files.loader import ENDINGS, FORMATS, Format
 
 @click.command(cls=Command)
 @click.option(
-    "--app", type=storable_text, metavar="NAME", help="Export the schedules of this app (default: the only owner)."
+    "--app", type=storable_text, metavar="NAME", help="Export the schedules of this app (default: the owner, if there is only one)."
 )
 @click.option(
     "--all",
@@ -53,9 +53,9 @@ def export(
 ) -> int:
     """Export the stored schedules to a file.
 
-    Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments, but
-    not in JSON. With --all, the file also contains them and the owners, for another store. With --ical, the file
-    contains the future ticks instead, for a calendar program.
+    Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments; a
+    JSON file has no comments. With --all, the file contains pauses, overrides and owners as data, so that you can apply
+    it to another store. With --ical, the file contains the future ticks instead, for a calendar program.
     """
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):

@@ -42,7 +42,7 @@ def _shared(function: Any) -> Any:
             "--format", "spelling", type=click.Choice(_SPELLINGS), help="Format (default: by file extension, or toml)."
         ),
         click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write (default: stdout)."),
-        click.option("--shadow", is_flag=True, help="Import as shadows: ticks are planned and recorded, nothing runs."),
+        click.option("--shadow", is_flag=True, help="Import as shadow schedules: ticks are planned and recorded, nothing runs."),
         click.option(
             "--into",
             "app",
@@ -68,7 +68,7 @@ def import_() -> None:
 @click.option(
     "--system/--personal",
     default=None,
-    help="Lines with a user column, as in /etc/crontab, or without (default: detected).",
+    help="Lines have a user column, as in /etc/crontab, or not (default: detect it).",
 )
 @_shared
 @click.pass_obj

@@ -83,9 +83,9 @@ _file = click.Path(dir_okay=False, allow_dash=True)
 )
 @click.option("--kubernetes", type=_file, multiple=True, help="Output of `kubectl get jobs -A -o json`; repeatable.")
 @click.option(
-    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Database URL, or a SQLite file."
+    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Database of django-celery-results: URL or SQLite file."
 )
-@click.option("--pings", is_flag=True, help="Pings that the old jobs sent with `tickbird shadow ping`.")
+@click.option("--pings", is_flag=True, help="Compare with pings that the old jobs sent with `tickbird shadow ping`.")
 @click.option(
     "--since",
     type=storable_text,
@@ -110,7 +110,7 @@ _file = click.Path(dir_okay=False, allow_dash=True)
     metavar="OLD=NEW",
     help="Map a name or a cron command of the old system to a schedule; repeatable.",
 )
-@click.option("--app", type=storable_text, metavar="APP", help="Compare only shadows of this app.")
+@click.option("--app", type=storable_text, metavar="APP", help="Compare only shadow schedules of this app.")
 @click.option("--user", type=storable_text, metavar="NAME", help="With --log: only commands of this user.")
 @click.option("--name-column", type=storable_text, metavar="COLUMN", help="With --table: column of the names.")
 @click.option("--time-column", type=storable_text, metavar="COLUMN", help="With --table: column of the times.")
@@ -126,9 +126,9 @@ def report(
     app: str | None,
     **sources: Any,
 ) -> int:
-    """Compare the ticks of shadows with the firings of the old system.
+    """Compare the ticks of shadow schedules with the runs of the old system.
 
-    Without NAME, all shadows are compared.
+    Without NAME, all shadow schedules are compared.
     """
     from tickbird.importers.history.tables import parse_map
 

@@ -282,7 +282,7 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
     def show(screen: Printer) -> None:
         screen.line(f"Backfill {record.id} of {record.schedule} is cancelled: {_counts(record)}.")
         if record.count("running"):
-            screen.line("Running runs " + ("were requested to stop." if stop_running else "continue to their end."))
+            screen.line("Running runs " + ("were asked to stop." if stop_running else "continue to their end."))
 
     print_result(settings, lambda: {"backfill": encode(record)}, show)
     return 0

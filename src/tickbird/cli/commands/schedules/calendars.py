@@ -65,7 +65,7 @@ def _defined(function: F) -> F:
             help="Close the public holidays of a country, such as DE. Requires tickbird[holidays].",
         ),
         click.option(
-            "--subdivision", type=storable_text, metavar="CODE", help="With --country: a part of it, such as BW."
+            "--subdivision", type=storable_text, metavar="CODE", help="With --country: a state or region, such as BW."
         ),
         click.option(
             "--years",
@@ -82,7 +82,7 @@ def _defined(function: F) -> F:
             type=length,
             default=HORIZON,
             metavar="DURATION",
-            help="Report changed ticks up to this far ahead (default: 366d).",
+            help="How far ahead to compare ticks (default: 366d).",
         ),
     )
     for option in reversed(options):

@@ -46,7 +46,7 @@ def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> l
     type=storable_text,
     multiple=True,
     metavar="FIELD",
-    help="Reset a field to the value in code, or to the default; or remove a part of the trigger; repeatable.",
+    help="Field to reset to its value in code or its default, or option of the trigger to remove; repeatable.",
 )
 @revision_option
 @actor_option
@@ -64,8 +64,8 @@ def set_(
     For example: retries=3 timeout=10m tags=mail,eu cron="0 9 * * *" tz=Europe/Rome payload='{"limit": 5}'. On a
     schedule from code, the value is an operator override: it survives deploys until you --unset it.
 
-    A trigger of the same form keeps the parts that you do not give: its time zone, and dtstart, exdate, rdate, anchor
-    or params.
+    If the trigger stays of the same kind (for example cron), its other options stay unchanged too: tz, anchor, dtstart,
+    exdate, rdate and params.
     """
     if not fields and not unset:
         raise click.UsageError("give a field to set, such as retries=3, or --unset.", click.get_current_context())

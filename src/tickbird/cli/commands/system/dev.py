@@ -52,7 +52,7 @@ _KILL_AFTER = 5.0
     type=length,
     default=2,
     metavar="SECONDS",
-    help="Drain timeout. Runs that take longer are requeued (default: 2).",
+    help="Seconds that runs get to finish before a reload (default: 2). Longer runs are requeued.",
 )
 @click.option(
     "--port",

@@ -48,7 +48,7 @@ def migrate(settings: GlobalOptions) -> None:
 @click.option(
     "--adopt",
     is_flag=True,
-    help="Take over schedules with the same names that a person, or a file without an app, created.",
+    help="Take over existing schedules with these names, if a person or a file without an app created them.",
 )
 @click.pass_obj
 def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt: bool) -> None:

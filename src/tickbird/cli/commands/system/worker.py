@@ -56,7 +56,7 @@ log = logging.getLogger("tickbird.worker")
     type=length,
     default=30,
     metavar="SECONDS",
-    help="Drain timeout after SIGTERM, such as 30 or 2m. Runs that take longer are requeued (default: 30).",
+    help="Time that runs get to finish after SIGTERM: seconds, or a duration such as 2m (default: 30). Longer runs are requeued.",
 )
 @click.option(
     "--lease",

@@ -305,7 +305,7 @@ FORM = TriggerForm(
         FormOption(
             "dtstart",
             "moment",
-            "The first possible tick of `rrule`, in the time zone tz (default: 1970-01-01T00:00).",
+            "The first possible tick of `rrule`, as local time in the trigger's time zone (default: 1970-01-01T00:00).",
             {"type": "string"},
         ),
         FormOption("exdate", "moments", "Ticks to remove from `rrule`: a list of dates with times.", _DATES),
