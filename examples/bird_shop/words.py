@@ -34,7 +34,7 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r" seconds?\b", " s"),
     (r" minutes?\b", " min"),
     (r" hours?\b", " h"),
-    (r"; or At\b", " or at"),
+    (r"; or at\b", " or at"),
     (r" past the min$", " past"),
     (r"\(\w+/(?:\w+/)?(\w+)\)", lambda zone: str(zone[1]).replace("_", " ")),
 )

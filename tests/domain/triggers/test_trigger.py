@@ -194,7 +194,7 @@ def test_any_of_flattens_and_drops_repeats() -> None:
     assert any_of(nine, noon).tz == "UTC"
     assert any_of(cron("0 9 * * *", "Asia/Tokyo")).tz == "Asia/Tokyo"
     assert any_of(cron("0 9 * * *", "Asia/Tokyo"), nine).tz == "UTC"
-    assert union.describe() == "At 09:00; or At 12:00"
+    assert union.describe() == "At 09:00; or at 12:00"
 
 
 @pytest.mark.parametrize("members", [(), (5,), (None,), ("* * * * *",), (cron,), (AnyOf,)])

@@ -117,7 +117,10 @@ class AnyOf(BaseTrigger):
         return sum(member.max_per_day for member in self.members)
 
     def describe(self) -> str:
-        return "; or ".join(member.describe() for member in self.members)
+        first, *others = [member.describe() for member in self.members]
+        # An abbreviation, such as "EU holidays" of a custom trigger, keeps its capitals.
+        others = [text[:1].lower() + text[1:] if text[1:2].islower() else text for text in others]
+        return "; or ".join([first, *others])
 
     def to_json(self) -> dict[str, object]:
         return {"any_of": [member.to_json() for member in self.members]}
