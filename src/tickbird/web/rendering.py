@@ -36,6 +36,7 @@ def _environment() -> Environment:
         "plain": plain,
         "text": text,
         "cut": cut,
+        "code_spans": code_spans,
         "duration": duration,
         "pretty": pretty,
         "value": value,
@@ -66,6 +67,16 @@ def plain(value: object, maximum: int = _MAX_LENGTH) -> str:
 def text(value: object, maximum: int = _MAX_LENGTH) -> Markup:
     """Return a text that cannot change the writing direction of the text around it."""
     return Markup("<bdi>{}</bdi>").format(plain(value, maximum))
+
+
+def code_spans(value: object) -> Markup:
+    """Return a text in which words between backticks are code, as in hints that name a command."""
+    parts = plain(value).split("`")
+    # An unpaired backtick is shown as text.
+    if len(parts) % 2 == 0:
+        return text(value)
+    spans = (Markup("<code>{}</code>" if index % 2 else "{}").format(part) for index, part in enumerate(parts))
+    return Markup("<bdi>{}</bdi>").format(Markup("").join(spans))
 
 
 def cut(value: object, maximum: int = 60) -> Markup:

@@ -142,7 +142,7 @@ def test_columns_are_stacked_and_joined_where_there_are_too_many() -> None:
     many = tick_bars([TickBar(at=NOW + timedelta(hours=each), runs=1) for each in range(5_000)], "UTC")
     assert len(marks(sound(many, 100_000))) < 200
     assert sum(int(row[1]) for row in many.table.rows) == 5_000
-    assert "Each column is 1 d 5 h." in many.summary
+    assert "Each column covers 1 d 5 h." in many.summary
 
 
 def test_with_nothing_yet_they_teach() -> None:

@@ -57,7 +57,7 @@ async def test_a_backfill_shows_how_far_it_is(desk: Desk, served: Served) -> Non
 
 @done
 async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
-    """Queued runs are cancelled; running ones are requested to stop if selected."""
+    """Queued runs are cancelled; running ones are asked to stop if selected."""
     backfill_id = await a_backfill(served)
     [run] = await claim(served)
     page = await desk.open(f"/backfills/{backfill_id}")
@@ -67,7 +67,7 @@ async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
     await page.get_by_label("also stop running runs").check()
     await desk.check("backfill-cancel")
     await page.get_by_role("button", name="Cancel backfill").click()
-    await expect(page.get_by_text("is cancelled, and running runs are requested to stop.")).to_be_visible()
+    await expect(page.get_by_text("is cancelled, and running runs were asked to stop.")).to_be_visible()
     assert (await served.client.runs.get(run.id)).cancel_requested_at is not None
     await finish(served, run, "cancelled")
     await expect(page.get_by_role("heading", name=f"backfill {backfill_id} cancelled")).to_be_visible()

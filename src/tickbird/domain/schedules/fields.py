@@ -38,9 +38,9 @@ class Group(Enum):
 
     ABOUT = "General"
     DAYS = "Calendar and limits"
-    LATE = "When it is late"
+    LATE = "Late ticks"
     OVERLAP = "Overlap"
-    FAILURE = "When it fails"
+    FAILURE = "Failures and retries"
     SHADOW = "Shadow"
 
 

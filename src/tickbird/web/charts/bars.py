@@ -58,7 +58,7 @@ def tick_bars(
         f"{count(runs, 'run')} and {count(skips, 'skip')}; most from {moment(peak.at, tz)}: {peak.runs + peak.skips:,}."
     )
     if joined > 1:
-        summary += f" Each column is {length(span)}."
+        summary += f" Each column covers {length(span)}."
     svg = drawing("bars", (frame.width, frame.height), title, summary, parts, has_marks=True)
     return Chart(svg, table.table(), title, summary)
 

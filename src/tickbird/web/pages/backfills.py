@@ -103,7 +103,7 @@ async def cancel(visit: PageRequest) -> Response:
         except InvalidError as error:
             wrong = str(error)
         else:
-            message = f"Backfill {record.id} is cancelled{', and running runs are requested to stop' if stop else ''}."
+            message = f"Backfill {record.id} is cancelled{', and running runs were asked to stop' if stop else ''}."
             return visit.done(visit.url(f"/backfills/{record.id}"), message)
     context: dict[str, Any] = {"record": record, "note": note, "stop": stop, "wrong": wrong}
     options = [*(("--note", note) if note else ()), *(("--stop-running",) if stop else ())]

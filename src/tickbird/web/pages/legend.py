@@ -46,7 +46,7 @@ SKIPS: Final[dict[SkipReason, str]] = {
 }
 _SYMBOLS: Final[dict[Kind, str]] = {
     "coming": "A future tick.",
-    "will_skip": "A future tick that will be skipped, as planned now.",
+    "will_skip": "A future tick that will be skipped if nothing changes.",
     "moved": "A tick that a user moved to another time.",
     "skipped": "A tick that did not run. Point at it to see the reason.",
 }

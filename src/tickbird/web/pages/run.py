@@ -184,7 +184,7 @@ async def cancel(visit: PageRequest) -> Response:
             ended = await visit.client.runs.cancel(run_id, actor=visit.actor, reason=reason)
         except InvalidError as error:
             return _cancel_form(visit, found, reason, str(error))
-        what = "is cancelled" if ended.status == "cancelled" else "is requested to stop; this page shows when it ends"
+        what = "is cancelled" if ended.status == "cancelled" else "was asked to stop; this page shows when it ends"
         return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
     return _cancel_form(visit, found, visit.form.text("reason"))
 
