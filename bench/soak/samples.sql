@@ -1,4 +1,4 @@
--- Statistics of PostgreSQL about the tables, without those that always stay small.
+-- Table statistics of PostgreSQL. Tables that always stay small are excluded.
 
 -- name: tables
 SELECT s.relname, pg_table_size(s.relid), pg_indexes_size(s.relid), s.n_dead_tup

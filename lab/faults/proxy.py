@@ -59,7 +59,7 @@ class Proxy:
         self._rules: list[Rule] = []
         # Seconds that every message is delayed, in each direction.
         self.delay = 0.0
-        # The number of statements with an injected fault, and the number of those that are held now.
+        # Statements with an injected fault so far, and faulty statements that the proxy holds back now.
         self.tricks = 0
         self.held = 0
         self.port = 0

@@ -96,7 +96,7 @@ class Bulk(ClientBase):
         expected: Expected = None,
         note: Note = "",
     ) -> BulkResult:
-        """Resume all matching paused schedules, except those that were removed from code."""
+        """Resume all matching paused schedules, except schedules that were removed from code."""
         matches = await self._matching(contains, tag, state)
         return await self.change_matches("resume", matches, expected, resume_command(actor=actor, note=note))
 

@@ -41,7 +41,7 @@ class Sessions(ClientBase):
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[SessionRecord]:
-        """List sessions by id: those of tokens whose namespaces are all open to the caller."""
+        """List the sessions of tokens whose namespaces the caller can all access, by id."""
         return await self._store.sessions.list(within=within, live=live, after=after, limit=limit)
 
     @token_admin.get(

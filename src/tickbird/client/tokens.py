@@ -46,7 +46,7 @@ class Tokens(ClientBase):
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
-        """List tokens by id, without their secrets: those whose namespaces are all open to the caller."""
+        """List the tokens whose namespaces the caller can all access, by id, without their secrets."""
         return await self._store.tokens.list(within=within, live=live, after=after, limit=limit)
 
     @token_admin.post("create_token", "/tokens", "Create a token", status=201, audit="create_token", stored=False)
