@@ -133,7 +133,10 @@ class Files(ClientBase):
         self,
         *,
         app: Annotated[
-            str | None, Meta(max_length=200, description="Only the schedules of this app (default: the owner, if there is only one).")
+            str | None,
+            Meta(
+                max_length=200, description="Only the schedules of this app (default: the owner, if there is only one)."
+            ),
         ] = None,
         everything: Annotated[bool, Meta(description="The schedules of all owners.")] = False,
     ) -> Document:

@@ -75,7 +75,7 @@ def code_spans(value: object) -> Markup:
     # An unpaired backtick is shown as text.
     if len(parts) % 2 == 0:
         return text(value)
-    spans = (Markup("<code>{}</code>" if index % 2 else "{}").format(part) for index, part in enumerate(parts))
+    spans = [Markup("<code>{}</code>").format(part) if index % 2 else part for index, part in enumerate(parts)]
     return Markup("<bdi>{}</bdi>").format(Markup("").join(spans))
 
 

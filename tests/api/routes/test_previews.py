@@ -78,7 +78,7 @@ async def test_a_preview_takes_what_a_definition_has(api: Api) -> None:
     for trigger, what in (
         ({"every": {"hours": 2}}, "Every 2 hours"),
         ({"at": "2027-01-01T09:00:00Z"}, "Once, at 2027-01-01 09:00:00 UTC"),
-        ({"any_of": [{"cron": "0 9 * * *"}, {"every": {"days": 1}}]}, "At 09:00; or Every day"),
+        ({"any_of": [{"cron": "0 9 * * *"}, {"every": {"days": 1}}]}, "At 09:00; or every day"),
     ):
         assert (await preview(api, trigger)).json()["trigger_description"] == what
 

@@ -111,7 +111,9 @@ def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
             raise InvalidError("expires_at: no date is set. Enter a date and a time.", field="expires_at")
         return visit.clock.read(typed["ends_at"], "expires_at")
     if ends not in dict(ENDS):
-        raise InvalidError(f"expires_at: {ends[:60]!r} is not one of the options.", field="expires_at", hint="Choose one.")
+        raise InvalidError(
+            f"expires_at: {ends[:60]!r} is not one of the options.", field="expires_at", hint="Choose one."
+        )
     return (visit.clock.now + timedelta(days=int(ends))).replace(microsecond=0)
 
 

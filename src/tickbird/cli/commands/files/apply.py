@@ -38,7 +38,9 @@ _files = click.option(
     help="File, folder of files, or - for stdin; repeatable. All files together are one document.",
 )
 _prune = click.option("--prune", is_flag=True, help="Delete schedules of the app that are in no file.")
-_adopt = click.option("--adopt", is_flag=True, help="Take over existing schedules with these names, if a person created them.")
+_adopt = click.option(
+    "--adopt", is_flag=True, help="Take over existing schedules with these names, if a person created them."
+)
 
 
 @click.command(cls=Command)

@@ -23,7 +23,10 @@ from tickbird.files.loader import ENDINGS, FORMATS, Format
 
 @click.command(cls=Command)
 @click.option(
-    "--app", type=storable_text, metavar="NAME", help="Export the schedules of this app (default: the owner, if there is only one)."
+    "--app",
+    type=storable_text,
+    metavar="NAME",
+    help="Export the schedules of this app (default: the owner, if there is only one).",
 )
 @click.option(
     "--all",

@@ -42,7 +42,9 @@ def _shared(function: Any) -> Any:
             "--format", "spelling", type=click.Choice(_SPELLINGS), help="Format (default: by file extension, or toml)."
         ),
         click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write (default: stdout)."),
-        click.option("--shadow", is_flag=True, help="Import as shadow schedules: ticks are planned and recorded, nothing runs."),
+        click.option(
+            "--shadow", is_flag=True, help="Import as shadow schedules: ticks are planned and recorded, nothing runs."
+        ),
         click.option(
             "--into",
             "app",
@@ -133,7 +135,9 @@ def ical(settings: GlobalOptions, /, file: str, task: str | None, zones: tuple[s
 @import_.command("celery-beat", cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
 @click.option("--trust-code", is_flag=True, help="Execute the file in a child process, to read computed values.")
-@click.option("--python", metavar="PATH", help="With --trust-code: Python with Celery (default: this one).")
+@click.option(
+    "--python", metavar="PATH", help="With --trust-code: Python interpreter that has Celery (default: Tickbird's own)."
+)
 @_shared
 @click.pass_obj
 def celery_beat(settings: GlobalOptions, /, file: str, trust_code: bool, python: str | None, **shared: Any) -> None:
@@ -167,7 +171,7 @@ def django_celery_beat(settings: GlobalOptions, /, database: str, **shared: Any)
 @import_.command(cls=Command)
 @click.argument("database", metavar="URL")
 @click.option("--trust-pickle", is_flag=True, help="Unpickle the stored jobs. This can execute arbitrary code.")
-@click.option("--python", metavar="PATH", help="Python with APScheduler (default: this one).")
+@click.option("--python", metavar="PATH", help="Python interpreter that has APScheduler (default: Tickbird's own).")
 @_shared
 @click.pass_obj
 def apscheduler(

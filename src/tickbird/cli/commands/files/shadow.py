@@ -83,7 +83,11 @@ _file = click.Path(dir_okay=False, allow_dash=True)
 )
 @click.option("--kubernetes", type=_file, multiple=True, help="Output of `kubectl get jobs -A -o json`; repeatable.")
 @click.option(
-    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Database of django-celery-results: URL or SQLite file."
+    "--django-celery-results",
+    "celery",
+    type=storable_text,
+    metavar="URL",
+    help="Database of django-celery-results: URL or SQLite file.",
 )
 @click.option("--pings", is_flag=True, help="Compare with pings that the old jobs sent with `tickbird shadow ping`.")
 @click.option(

@@ -72,7 +72,7 @@ def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, stat
 @actor_option
 @click.pass_obj
 def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> None:
-    """Cancel a run. If it is running, request that it stops."""
+    """Cancel a run. If it is running, ask it to stop."""
 
     async def work() -> RunRecord:
         async with connect(settings) as client:

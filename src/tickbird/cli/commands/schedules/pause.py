@@ -29,7 +29,9 @@ from tickbird.wire.codec import encode
     metavar="INSTANT",
     help='Resume automatically at this instant: "2h", "tomorrow 09:00".',
 )
-@click.option("--cancel-runs", is_flag=True, help="Also cancel its waiting and queued runs, and ask running ones to stop.")
+@click.option(
+    "--cancel-runs", is_flag=True, help="Also cancel its waiting and queued runs, and ask running ones to stop."
+)
 @many_options
 @actor_option
 @click.pass_obj

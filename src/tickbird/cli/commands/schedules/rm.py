@@ -25,7 +25,9 @@ _NEWEST = 1_000
 @click.command(cls=Command)
 @name_argument
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--cancel-runs", is_flag=True, help="Also cancel its waiting and queued runs, and ask running ones to stop.")
+@click.option(
+    "--cancel-runs", is_flag=True, help="Also cancel its waiting and queued runs, and ask running ones to stop."
+)
 @revision_option
 @actor_option
 @click.pass_obj
