@@ -61,19 +61,19 @@ class Drawn:
     def timeline(self) -> Chart:
         """Draw past decisions and future ticks in a window that shows some of both."""
         since, until = self._window()
-        runs = [self._run_symbol(each) for each in self.marks if isinstance(each, views.RunPoint)]
-        skips = [self._skip_symbol(each) for each in self.marks if isinstance(each, views.SkipPoint)]
+        runs = [self._run_symbol(mark) for mark in self.marks if isinstance(mark, views.RunPoint)]
+        skips = [self._skip_symbol(mark) for mark in self.marks if isinstance(mark, views.SkipPoint)]
         row = TimelineRow(
-            name=self.name, runs=runs, skips=skips, coming=[self._upcoming_symbol(each) for each in self.coming]
+            name=self.name, runs=runs, skips=skips, coming=[self._upcoming_symbol(tick) for tick in self.coming]
         )
         return timeline([row], since, until, self.now, self.tz, width=_WIDE, title="Timeline")
 
     def _window(self) -> tuple[datetime, datetime]:
-        coming = sorted(each.due_at - self.now for each in self.coming)
+        coming = sorted(tick.due_at - self.now for tick in self.coming)
         # Always shows the next tick. Others are shown for about a year.
         ahead = max(coming[0], min(coming[-1], _MAX_SPAN)) if coming else _MIN_SPAN
         ahead = min(max(ahead * 1.05, _MIN_SPAN), _FARTHEST)
-        past = [each.at for each in self.marks if each.at <= self.now][-_MAX_PAST:]
+        past = [mark.at for mark in self.marks if mark.at <= self.now][-_MAX_PAST:]
         behind = min(self.now - past[0], _MAX_SPAN) * 1.05 if past else ahead
         # Neither past nor future gets more than four times the width of the other.
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _MIN_SPAN)
@@ -111,7 +111,7 @@ class Drawn:
                 past.append(StripTick(at=mark.last, kind="skipped", note=note, href=self.why(mark.last)))
             elif mark.scheduled_for is not None:
                 past.append(StripTick(at=mark.scheduled_for, kind=mark.status, href=self.why(mark.scheduled_for)))
-        coming = [self._strip_tick(each) for each in self.coming if each.skipped != "done"]
+        coming = [self._strip_tick(tick) for tick in self.coming if tick.skipped != "done"]
         return tick_strip([*past, *coming], self.now, self.tz, width=_WIDE)
 
     def _strip_tick(self, tick: UpcomingTick) -> StripTick:
@@ -122,23 +122,25 @@ class Drawn:
 
     def outcomes(self) -> Chart:
         """Draw the last outcomes, each with a link to its run or its explanation."""
-        return outcomes([outcome_of(each, self._where(each)) for each in self.marks], self.tz)
+        return outcomes([outcome_of(mark, self._where(mark)) for mark in self.marks], self.tz)
 
     def _where(self, mark: Marked) -> str:
         return self.run(mark.id) if isinstance(mark, views.RunPoint) else self.why(mark.last)
 
     def lateness(self) -> Chart:
-        return lateness(measure((each.started_at - each.due_at).total_seconds() for each in self.timings), width=_HALF)
+        return lateness(
+            measure((timing.started_at - timing.due_at).total_seconds() for timing in self.timings), width=_HALF
+        )
 
     def durations(self) -> Chart:
         points = [
             DurationPoint(
-                at=each.started_at,
-                seconds=(each.finished_at - each.started_at).total_seconds(),
-                kind=each.status,
-                href=self.run(each.id),
+                at=timing.started_at,
+                seconds=(timing.finished_at - timing.started_at).total_seconds(),
+                kind=timing.status,
+                href=self.run(timing.id),
             )
-            for each in self.timings
-            if each.finished_at is not None
+            for timing in self.timings
+            if timing.finished_at is not None
         ]
         return durations(points, self.tz, timeout=self.timeout, width=_HALF)

@@ -39,21 +39,21 @@ def tick_bars(
     frame = Frame(width, 200, 44, width - 44, 14, 154)
     given = len(bars)
     joined = max(1, -(-given // max(1, int(frame.plot_width / _MIN_COUNT))))
-    bars = _joined(sorted(bars, key=lambda each: epoch(each.at)), joined)
+    bars = _joined(sorted(bars, key=lambda bar: epoch(bar.at)), joined)
     span = max(1.0, span) * joined
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + span
-    highest = max(max(0, each.runs) + max(0, each.skips) for each in bars)
+    highest = max(max(0, bar.runs) + max(0, bar.skips) for bar in bars)
     steps = integer_steps(highest, 3)
     x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
     table = TableRows(*_HEADS)
     parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
-    for each in steps:
-        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid"))
-        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
-    parts += [_column(each, span, frame, x, y, tz, table) for each in bars]
-    runs, skips = sum(each.runs for each in bars), sum(each.skips for each in bars)
+    for step in steps:
+        parts.append(line(frame.left, y(step), frame.right, y(step), "pic-grid"))
+        parts.append(label(short_count(step), frame.left - 6, y(step) + 4, "pic-axis", "end"))
+    parts += [_column(bar, span, frame, x, y, tz, table) for bar in bars]
+    runs, skips = sum(bar.runs for bar in bars), sum(bar.skips for bar in bars)
     parts.append(_key(frame, has_skips=skips > 0))
-    peak = max(bars, key=lambda each: each.runs + each.skips)
+    peak = max(bars, key=lambda bar: bar.runs + bar.skips)
     summary = (
         f"{count(runs, 'run')} and {count(skips, 'skip')}; most from {moment(peak.at, tz)}: {peak.runs + peak.skips:,}."
     )
@@ -67,19 +67,19 @@ def _joined(bars: Sequence[TickBar], number: int) -> list[TickBar]:
     return [
         TickBar(
             at=bars[place].at,
-            runs=sum(each.runs for each in bars[place : place + number]),
-            skips=sum(each.skips for each in bars[place : place + number]),
+            runs=sum(bar.runs for bar in bars[place : place + number]),
+            skips=sum(bar.skips for bar in bars[place : place + number]),
             href=bars[place].href,
         )
         for place in range(0, len(bars), number)
     ]
 
 
-def _column(each: TickBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
-    runs, skips = max(0, each.runs), max(0, each.skips)
-    at = moment(each.at, tz)
-    table.add(at, f"{runs:,}", f"{skips:,}", href=each.href)
-    left, right = x(epoch(each.at)), x(epoch(each.at) + span)
+def _column(bar: TickBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
+    runs, skips = max(0, bar.runs), max(0, bar.skips)
+    at = moment(bar.at, tz)
+    table.add(at, f"{runs:,}", f"{skips:,}", href=bar.href)
+    left, right = x(epoch(bar.at)), x(epoch(bar.at) + span)
     gap = min(3.0, (right - left) * 0.2)
     left, wide = left + gap / 2, max(0.5, right - left - gap)
     parts = [rect(left - gap / 2, frame.top, wide + gap, frame.bottom - frame.top, "pic-hit")]
@@ -88,8 +88,8 @@ def _column(each: TickBar, span: float, frame: Frame, x: Linear, y: Linear, tz: 
     if skips:
         box = (left, y(runs + skips), wide, y(runs) - y(runs + skips))
         parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
-    told = f"{at}: {count(runs, 'run')}" + (f", {skips:,} skipped" if skips else "")
-    return focusable(told, each.href, *parts, is_stop=runs + skips > 0)
+    description = f"{at}: {count(runs, 'run')}" + (f", {skips:,} skipped" if skips else "")
+    return focusable(description, bar.href, *parts, is_stop=runs + skips > 0)
 
 
 def _key(frame: Frame, *, has_skips: bool) -> Svg:

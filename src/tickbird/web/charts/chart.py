@@ -42,7 +42,7 @@ class TableRows:
         self.hrefs: list[str | None] = []
 
     def add(self, *cells: str, href: str | None = None) -> None:
-        self.rows.append(tuple(clean(each) for each in cells))
+        self.rows.append(tuple(clean(cell) for cell in cells))
         self.hrefs.append(local_address(href))
 
     def table(self) -> Table:
@@ -102,7 +102,7 @@ def lesson(kind: str, title: str, sentence: str, heads: tuple[str, ...], width: 
     top = height / 2 - 9 * (len(lines) - 1) + 4
     parts = [
         element("rect", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=8, class_="pic-empty"),
-        *(label(each, width / 2, top + 18 * place, "pic-lesson", "middle") for place, each in enumerate(lines)),
+        *(label(text, width / 2, top + 18 * place, "pic-lesson", "middle") for place, text in enumerate(lines)),
     ]
     svg = drawing(kind, (width, height), title, sentence, parts, has_marks=False)
     return Chart(svg, Table(heads, ()), title, sentence)

@@ -35,7 +35,7 @@ class _Bin:
 
     @property
     def middle(self) -> DurationPoint:
-        return sorted(self.points, key=lambda each: each.seconds)[len(self.points) // 2]
+        return sorted(self.points, key=lambda point: point.seconds)[len(self.points) // 2]
 
 
 def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None = None, width: float = 460) -> Chart:
@@ -44,8 +44,8 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     if not points:
         sentence = "No finished runs yet. This chart will show the duration of each run."
         return lesson("durations", title, sentence, _HEADS, width, 120)
-    ordered = sorted(points, key=lambda each: epoch(each.at))
-    values = [min(max(0.0, each.seconds), 1e9) if each.seconds == each.seconds else 0.0 for each in ordered]
+    ordered = sorted(points, key=lambda point: epoch(point.at))
+    values = [min(max(0.0, point.seconds), 1e9) if point.seconds == point.seconds else 0.0 for point in ordered]
     p50, p99 = percentile(values, 0.5), percentile(values, 0.99)
     highest = max(1e-3, *values)
     is_near = timeout is not None and 0 < timeout <= 3 * highest
@@ -60,15 +60,15 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     table = TableRows(*_HEADS)
 
     parts = [time_axis(Frame(width, 196, frame.left + 6, frame.right - 6, frame.top, frame.bottom), start, end, tz)]
-    parts += [_level(frame, y(each), length(each)) for each in levels]
+    parts += [_level(frame, y(level), length(level)) for level in levels]
     parts.append(zone_label(frame, end, tz))
     parts.append(rect(frame.left, y(p99), frame.plot_width, y(p50) - y(p99), "pic-band"))
     parts += _named_lines(frame, y, p50, p99)
     if timeout is not None and is_near:
         parts.append(line(frame.left, y(timeout), frame.right, y(timeout), "pic-limit"))
         parts.append(label(f"timeout {length(timeout)}", frame.left + 4, y(timeout) - 4, "pic-limit-text"))
-    parts += [_drawn(each, x, y, tz, table) for each in _bins(ordered, frame.plot_width, start, end)]
-    tally: dict[str, int] = {LABELS[kind]: sum(1 for each in ordered if each.kind == kind) for kind in LABELS}
+    parts += [_drawn(points_bin, x, y, tz, table) for points_bin in _bins(ordered, frame.plot_width, start, end)]
+    tally: dict[str, int] = {LABELS[kind]: sum(1 for point in ordered if point.kind == kind) for kind in LABELS}
     summary = (
         f"{count(len(ordered), 'run')} ({listing(tally)}): half took at most {length(p50)}, 99% at most {length(p99)}"
     )
@@ -79,7 +79,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
 
 def _vertical(values: Sequence[float], highest: float, frame: Frame) -> tuple[Linear | Log, tuple[float, ...]]:
     """Return the scale and its labels: linear from zero, or logarithmic for a wide range."""
-    lowest = min((each for each in values if each > 0), default=highest)
+    lowest = min((seconds for seconds in values if seconds > 0), default=highest)
     if highest / max(lowest, 1e-6) <= _WIDE_RANGE:
         steps = time_steps(highest, 3)
         return Linear(0, steps[-1], frame.bottom, frame.top), steps
@@ -107,30 +107,30 @@ def _named_lines(frame: Frame, y: Linear | Log, p50: float, p99: float) -> list[
 def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: float) -> list[_Bin]:
     maximum = max(1, int(width / _POINT_SPACING))
     if len(ordered) <= maximum:
-        return [_Bin((each,)) for each in ordered]
+        return [_Bin((point,)) for point in ordered]
     # Failures have their own bins, so that they stay visible.
-    found: dict[tuple[int, bool], list[DurationPoint]] = {}
+    by_bin: dict[tuple[int, bool], list[DurationPoint]] = {}
     number_of = max(1, maximum // 2)
     step = (end - start) / number_of
-    for each in ordered:
-        place = min(int((epoch(each.at) - start) / step), number_of - 1)
-        found.setdefault((place, each.kind == "failed"), []).append(each)
-    return [_Bin(tuple(found[key])) for key in sorted(found)]
+    for point in ordered:
+        place = min(int((epoch(point.at) - start) / step), number_of - 1)
+        by_bin.setdefault((place, point.kind == "failed"), []).append(point)
+    return [_Bin(tuple(by_bin[key])) for key in sorted(by_bin)]
 
 
-def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) -> Svg:
-    point = each.middle
+def _drawn(points_bin: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) -> Svg:
+    point = points_bin.middle
     at, took, what = moment(point.at, tz), length(max(0.0, point.seconds)), LABELS[point.kind]
     place, height = x(epoch(point.at)), y(max(0.0, point.seconds))
     hit = rect(place - 6, height - 8, 12, 16, "pic-hit")
-    if len(each.points) == 1:
+    if len(points_bin.points) == 1:
         table.add(at, what, took, href=point.href)
         return focusable(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
-    lengths = [max(0.0, run.seconds) for run in each.points]
+    lengths = [max(0.0, run.seconds) for run in points_bin.points]
     shortest, longest = min(lengths), max(lengths)
-    tally = listing({LABELS[kind]: sum(1 for run in each.points if run.kind == kind) for kind in LABELS})
-    span = f"{moment(each.points[0].at, tz)} to {moment(each.points[-1].at, tz)}"
-    told = f"{length(shortest)} to {length(longest)}, median {took}"
-    table.add(span, tally, told, href=point.href)
+    tally = listing({LABELS[kind]: sum(1 for run in points_bin.points if run.kind == kind) for kind in LABELS})
+    span = f"{moment(points_bin.points[0].at, tz)} to {moment(points_bin.points[-1].at, tz)}"
+    description = f"{length(shortest)} to {length(longest)}, median {took}"
+    table.add(span, tally, description, href=point.href)
     reach = path(f"M{number(place)} {number(y(shortest))}V{number(y(longest))}", f"pic-reach is-{point.kind}")
-    return focusable(f"{span}: {tally}, {told}", point.href, hit, reach, shape(point.kind, place, height, 3.5))
+    return focusable(f"{span}: {tally}, {description}", point.href, hit, reach, shape(point.kind, place, height, 3.5))

@@ -31,13 +31,13 @@ def clean(text: object, maximum: int = FULL) -> str:
 def _isolated(text: str) -> str:
     """Balance the direction isolates, and isolate right-to-left text."""
     kept, depth, is_bare = [], 0, False
-    for each in text:
-        if each == _END_ISOLATE and depth == 0:
+    for character in text:
+        if character == _END_ISOLATE and depth == 0:
             kept.append("\ufffd")
             continue
-        depth += (each == _ISOLATE) - (each == _END_ISOLATE)
-        is_bare = is_bare or (depth == 0 and unicodedata.bidirectional(each) in _RIGHT_TO_LEFT)
-        kept.append(each)
+        depth += (character == _ISOLATE) - (character == _END_ISOLATE)
+        is_bare = is_bare or (depth == 0 and unicodedata.bidirectional(character) in _RIGHT_TO_LEFT)
+        kept.append(character)
     balanced = "".join(kept) + _END_ISOLATE * depth
     return f"{_ISOLATE}{balanced}{_END_ISOLATE}" if is_bare else balanced
 
@@ -46,8 +46,8 @@ def cut(text: str, maximum: int) -> str:
     """Truncate a text to `maximum` columns, with an ellipsis."""
     columns = 0
     room = len(text)
-    for place, each in enumerate(text):
-        columns += _columns(each)
+    for place, character in enumerate(text):
+        columns += _columns(character)
         if columns <= maximum - 1:
             room = place + 1
         elif columns > maximum:

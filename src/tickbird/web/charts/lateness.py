@@ -51,11 +51,11 @@ class Lateness:
 
 def measure(seconds: Iterable[float]) -> Lateness:
     """Count values in seconds; NaN is ignored, and early runs are in the first bin."""
-    values = [float(each) for each in seconds if not math.isnan(each)]
+    values = [float(value) for value in seconds if not math.isnan(value)]
     counts = [0] * (len(EDGES) + 1)
-    for each in values:
-        counts[bin_of(each)] += 1
-    early = sum(1 for each in values if each < 0)
+    for value in values:
+        counts[bin_of(value)] += 1
+    early = sum(1 for value in values if value < 0)
     return Lateness(tuple(counts), percentile(values, 0.5), percentile(values, 0.99), early)
 
 
@@ -109,14 +109,14 @@ def position(seconds: float) -> float:
 def _padded(counts: Sequence[int]) -> tuple[int, ...]:
     """Pad or truncate counts to the number of bins, and replace negative ones by 0."""
     padded = (*counts[: len(NAMES)], *([0] * (len(NAMES) - len(counts))))
-    return tuple(max(0, each) for each in padded)
+    return tuple(max(0, number) for number in padded)
 
 
 def _grid(frame: Frame, steps: Sequence[float], y: Linear) -> Svg:
     parts = []
-    for each in steps:
-        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid" if each else "pic-base"))
-        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
+    for step in steps:
+        parts.append(line(frame.left, y(step), frame.right, y(step), "pic-grid" if step else "pic-base"))
+        parts.append(label(short_count(step), frame.left - 6, y(step) + 4, "pic-axis", "end"))
     return group("pic-counts", *parts)
 
 
@@ -141,7 +141,7 @@ def _bounds(frame: Frame, wide: float) -> Svg:
 
 def _figures(frame: Frame, wide: float, measured: Lateness) -> list[Svg]:
     texts = (("p50", measured.p50), ("p99", measured.p99))
-    xs = [frame.left + position(each) * wide for _, each in texts]
+    xs = [frame.left + position(value) * wide for _, value in texts]
     parts = []
     for (name, value), x, row in zip(texts, xs, (0, 1), strict=True):
         text = f"{name} {length(max(0.0, value))}"

@@ -33,37 +33,37 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
     title, width = "Load before and after", usable_width(width)
     if not bars:
         return lesson("changed", title, "No ticks in this range.", _HEADS, width, 80)
-    bars = sorted(bars, key=lambda each: epoch(each.at))[:MAX_COUNT]
+    bars = sorted(bars, key=lambda bar: epoch(bar.at))[:MAX_COUNT]
     frame = Frame(width, 148, 34, width - 40, 10, 100)
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + max(1.0, span)
-    steps = integer_steps(max(max(0, each.before, each.after) for each in bars), 2)
+    steps = integer_steps(max(max(0, bar.before, bar.after) for bar in bars), 2)
     x, y = Linear(start, end, frame.left, frame.right), Linear(0, steps[-1], frame.bottom, frame.top)
     table = TableRows(*_HEADS)
     parts = [time_axis(frame, start, end, tz), zone_label(frame, start, tz)]
-    for each in steps:
-        parts.append(line(frame.left, y(each), frame.right, y(each), "pic-grid"))
-        parts.append(label(short_count(each), frame.left - 6, y(each) + 4, "pic-axis", "end"))
-    parts += [_column(each, max(1.0, span), frame, x, y, tz, table) for each in bars]
+    for step in steps:
+        parts.append(line(frame.left, y(step), frame.right, y(step), "pic-grid"))
+        parts.append(label(short_count(step), frame.left - 6, y(step) + 4, "pic-axis", "end"))
+    parts += [_column(bar, max(1.0, span), frame, x, y, tz, table) for bar in bars]
     parts.append(_key(frame))
     svg = drawing("changed", (frame.width, frame.height), title, _summary(bars, tz), parts, has_marks=bool(table.rows))
     return Chart(svg, table.table(), title, _summary(bars, tz))
 
 
 def _summary(bars: Sequence[ChangedBar], tz: str) -> str:
-    before, after = sum(each.before for each in bars), sum(each.after for each in bars)
-    fullest = max(bars, key=lambda each: each.after)
+    before, after = sum(bar.before for bar in bars), sum(bar.after for bar in bars)
+    fullest = max(bars, key=lambda bar: bar.after)
     total = f"From {moment(bars[0].at, tz)}: {count(before, 'tick')} before, {after:,} after"
     if fullest.after <= 0:
         return f"{total}."
     return f"{total}; most at {moment(fullest.at, tz)}: {fullest.before:,} before, {fullest.after:,} after."
 
 
-def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
-    before, after = max(0, each.before), max(0, each.after)
-    at = moment(each.at, tz)
+def _column(bar: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, tz: str, table: TableRows) -> Svg:
+    before, after = max(0, bar.before), max(0, bar.after)
+    at = moment(bar.at, tz)
     if before or after:
         table.add(at, f"{before:,}", f"{after:,}")
-    left, right = x(epoch(each.at)), x(epoch(each.at) + span)
+    left, right = x(epoch(bar.at)), x(epoch(bar.at) + span)
     gap = min(2.0, (right - left) * 0.2)
     left, wide = left + gap / 2, max(0.5, right - left - gap)
     stays, maximum = min(before, after), max(before, after)

@@ -42,7 +42,7 @@ def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
     for span in place.spans(start, min(end, LAST_SECOND)):
         low, high = max(start, span.start), min(end, span.end)
         at = -(-(low + span.offset) // _HOUR) * _HOUR - span.offset
-        hours += [to_datetime(each) for each in range(at, min(high, LAST_SECOND), _HOUR)]
+        hours += [to_datetime(second) for second in range(at, min(high, LAST_SECOND), _HOUR)]
     return hours
 
 
@@ -50,7 +50,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
     """Draw days as rows and hours as columns. A repeated hour shares its column; a skipped hour is hatched."""
     title, width = "Load by hour", usable_width(width)
     days: dict[date, dict[int, list[LoadCell]]] = {}
-    for cell in sorted(cells, key=lambda each: epoch(each.at)):
+    for cell in sorted(cells, key=lambda cell: epoch(cell.at)):
         local = wall(epoch(cell.at), tz)
         if local.date() in days or len(days) < MAX_DAYS:
             days.setdefault(local.date(), {}).setdefault(local.hour, []).append(cell)
@@ -58,7 +58,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
         sentence = "No future ticks. When schedules are active, this chart shows the busiest hours."
         return lesson("load", title, sentence, _HEADS, width, 120)
     shown = [cell for hours in days.values() for group_ in hours.values() for cell in group_]
-    peak = max(shown, key=lambda each: each.ticks)
+    peak = max(shown, key=lambda cell: cell.ticks)
     gutter = 84.0 if width >= 600 else 50.0
     wide = (width - gutter - 2) / 24
     table = TableRows(*_HEADS)
@@ -73,7 +73,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
     bottom = _TOP + _ROW * len(days)
     explained, lines = _legend(peak.ticks, gutter, bottom + 12, width)
     parts.append(explained)
-    over = [each for each in shown if _is_over(each)]
+    over = [cell for cell in shown if _is_over(cell)]
     at = epoch(peak.at)
     summary = (
         f"Peak {weekday_text(wall(at, tz))} {time_text(at, tz)} {abbreviation(at, tz)}: "
@@ -84,7 +84,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
     if peak.ticks <= 0:
         summary = "No ticks are due in these days."
     height = bottom + 12 + 18 * lines
-    svg = drawing("load", (width, height), title, summary, parts, has_marks=any(each.ticks > 0 for each in shown))
+    svg = drawing("load", (width, height), title, summary, parts, has_marks=any(cell.ticks > 0 for cell in shown))
     return Chart(svg, table.table(), title, summary)
 
 
@@ -138,9 +138,9 @@ def _cell(
         parts.append(path(corner, "pic-over"))
     if is_peak:
         parts.append(rect(x + 1, y + 1, wide - 2, high - 2, "pic-peak", 3))
-    told = [f"{hour}: {count(max(0, cell.ticks), 'tick')}"]
-    told += [f"about {_busy(cell)}"] if cell.busy is not None else []
-    drawn = [focusable(", ".join(told + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
+    description = [f"{hour}: {count(max(0, cell.ticks), 'tick')}"]
+    description += [f"about {_busy(cell)}"] if cell.busy is not None else []
+    drawn = [focusable(", ".join(description + notes), cell.href, *parts, is_stop=cell.ticks > 0)]
     if cell.ticks > 0 and wide >= 22:
         # Outside of the symbol, because the symbol's label already has the number.
         bold = " is-dark" if shade(cell.ticks, peak.ticks) >= 3 else ""

@@ -40,7 +40,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, has_marks: bool = True) -> C
     title = "Last outcomes"
     latest = latest[-MAX_COUNT:]
     table = TableRows("time", "status", "duration")
-    lasting = [each.seconds for each in latest if each.seconds is not None and each.seconds > 0]
+    lasting = [outcome.seconds for outcome in latest if outcome.seconds is not None and outcome.seconds > 0]
     # The scale covers at least a factor of ten, so that similar durations look similar.
     low, high = (min(lasting), max(lasting)) if lasting else (1.0, 1.0)
     scale = Log(min(low, high / 10), high, _LOWEST, _HIGHEST)
@@ -48,18 +48,18 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, has_marks: bool = True) -> C
     tally: dict[Kind, int] = {}
     parts = [rect(0, _BASE, WIDTH, 0.5, "pic-floor")]
     # The newest is always at the right end.
-    for place, each in enumerate(latest, MAX_COUNT - len(latest)):
-        tally[each.kind] = tally.get(each.kind, 0) + 1
-        bar = _bar(each.kind, place * _STEP, _LOWEST if each.seconds is None else round(scale(each.seconds)))
+    for place, outcome in enumerate(latest, MAX_COUNT - len(latest)):
+        tally[outcome.kind] = tally.get(outcome.kind, 0) + 1
+        bar = _bar(outcome.kind, place * _STEP, _LOWEST if outcome.seconds is None else round(scale(outcome.seconds)))
         if not has_marks:
-            strokes.setdefault(each.kind, []).extend(bar)
+            strokes.setdefault(outcome.kind, []).extend(bar)
             continue
-        took = "" if each.seconds is None else length(max(0.0, each.seconds))
-        at = moment(each.at, tz)
-        table.add(at, LABELS[each.kind], took, href=each.href)
-        told = f"{at}: {LABELS[each.kind]}" + (f", {took}" if took else "")
+        took = "" if outcome.seconds is None else length(max(0.0, outcome.seconds))
+        at = moment(outcome.at, tz)
+        table.add(at, LABELS[outcome.kind], took, href=outcome.href)
+        description = f"{at}: {LABELS[outcome.kind]}" + (f", {took}" if took else "")
         hit = rect(place * _STEP, 0, _STEP, HEIGHT, "pic-hit")
-        parts.append(focusable(told, each.href, hit, _drawn(each.kind, bar)))
+        parts.append(focusable(description, outcome.href, hit, _drawn(outcome.kind, bar)))
     parts += [_drawn(kind, bars) for kind, bars in strokes.items()]
     summary = listing({_SHORT.get(kind, LABELS[kind]): tally.get(kind, 0) for kind in LABELS}) or "no runs yet"
     if has_marks:
@@ -72,7 +72,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, has_marks: bool = True) -> C
 
 def _with_last_failure(summary: str, latest: Sequence[Outcome], tz: str) -> str:
     """Append the time of the last failure."""
-    failed = next((each for each in reversed(latest) if each.kind == "failed"), None)
+    failed = next((outcome for outcome in reversed(latest) if outcome.kind == "failed"), None)
     return summary if failed is None else f"{summary}; last failed {moment(failed.at, tz)}"
 
 

@@ -42,9 +42,9 @@ def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, t
         sentence = "Not started yet. When a worker claims this run, this chart shows each step with its time."
         return lesson("run", title, sentence, _HEADS, width)
     left_out = max(0, len(attempts) - MAX_ATTEMPTS)
-    attempts = sorted(attempts, key=lambda each: each.number)[-MAX_ATTEMPTS:]
+    attempts = sorted(attempts, key=lambda attempt: attempt.number)[-MAX_ATTEMPTS:]
     due, present = epoch(due_at), epoch(now)
-    instants = [due, *(at for each in attempts for at in _instants(each, present))]
+    instants = [due, *(at for attempt in attempts for at in _instants(attempt, present))]
     start, end = min(instants), max(instants)
     end = max(end, start + 1e-3)
     gutter = 96.0 if width >= 600 else 64.0
@@ -54,10 +54,10 @@ def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, t
     table.add("due", moment(due_at, tz), "", "")
     parts = [line(x(due), frame.top - 6, x(due), frame.bottom, "pic-due")]
     before = due
-    for place, each in enumerate(attempts):
+    for place, attempt in enumerate(attempts):
         y = frame.top + _ROW * (place + 0.5)
-        parts.append(_attempt(each, y, before, due, present, x, frame, tz, table))
-        before = max([before, *_instants(each, present)])
+        parts.append(_attempt(attempt, y, before, due, present, x, frame, tz, table))
+        before = max([before, *_instants(attempt, present)])
     parts.append(_steps(attempts, due, present, x, frame))
     last = attempts[-1]
     summary = _summary(last, due, present, len(attempts) + left_out)
@@ -70,17 +70,17 @@ def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, t
     return Chart(svg, table.table(), title, summary)
 
 
-def _instants(each: AttemptLine, present: float) -> list[float]:
-    known = [epoch(at) for at in (each.claimed_at, each.started_at, each.finished_at) if at is not None]
+def _instants(attempt: AttemptLine, present: float) -> list[float]:
+    instants = [epoch(at) for at in (attempt.claimed_at, attempt.started_at, attempt.finished_at) if at is not None]
     return (
-        known
-        if each.finished_at is not None or each.status != "running" or not known
-        else [*known, max(present, *known)]
+        instants
+        if attempt.finished_at is not None or attempt.status != "running" or not instants
+        else [*instants, max(present, *instants)]
     )
 
 
 def _attempt(
-    each: AttemptLine,
+    attempt: AttemptLine,
     y: float,
     before: float,
     due: float,
@@ -91,55 +91,62 @@ def _attempt(
     table: TableRows,
 ) -> Svg:
     """Draw the wait before an attempt, its bar with heartbeats, and its outcome."""
-    name = f"attempt {each.number}" if frame.left > 80 else f"#{each.number}"
+    name = f"attempt {attempt.number}" if frame.left > 80 else f"#{attempt.number}"
     parts = [label(name, 0, y + 4, "pic-name")]
-    known = _instants(each, present)
-    what = LABELS[each.status]
-    for word, at in (("claimed", each.claimed_at), ("started", each.started_at), ("ended", each.finished_at)):
+    instants = _instants(attempt, present)
+    what = LABELS[attempt.status]
+    for word, at in (("claimed", attempt.claimed_at), ("started", attempt.started_at), ("ended", attempt.finished_at)):
         if at is not None:
             more = (
-                clean(each.worker, 80)
+                clean(attempt.worker, 80)
                 if word == "claimed"
-                else f"{what} {each.note}".strip()
+                else f"{what} {attempt.note}".strip()
                 if word == "ended"
                 else ""
             )
-            table.add(f"attempt {each.number} {word}", moment(at, tz), offset(epoch(at) - due), more, href=each.href)
-    if not known:
-        table.add(f"attempt {each.number} {what}", "", "", each.note, href=each.href)
-        parts.append(focusable(f"attempt {each.number}: {what}", each.href, shape(each.status, x(before) + 6, y, 6)))
+            table.add(
+                f"attempt {attempt.number} {word}", moment(at, tz), offset(epoch(at) - due), more, href=attempt.href
+            )
+    if not instants:
+        table.add(f"attempt {attempt.number} {what}", "", "", attempt.note, href=attempt.href)
+        parts.append(
+            focusable(f"attempt {attempt.number}: {what}", attempt.href, shape(attempt.status, x(before) + 6, y, 6))
+        )
         return group("pic-attempt", *parts)
-    first, last = min(known), max(known)
-    began = epoch(each.started_at) if each.started_at is not None else last
+    first, last = min(instants), max(instants)
+    began = epoch(attempt.started_at) if attempt.started_at is not None else last
     if x(first) - x(before) > 1:
         parts.append(line(x(before), y, x(first), y, "pic-lead"))
     if x(began) - x(first) > 1:
         parts.append(line(x(first), y, x(began), y, "pic-claim"))
     bar = [
         rect(x(first) - 4, y - 13, x(last) - x(first) + 16, 26, "pic-hit"),
-        rect(x(began), y - 7, max(2.0, x(last) - x(began)), 14, f"pic-bar is-{each.status}", 3),
-        *_hearts(each, y, x, x(began) + 8, x(last) - 12),
+        rect(x(began), y - 7, max(2.0, x(last) - x(began)), 14, f"pic-bar is-{attempt.status}", 3),
+        *_hearts(attempt, y, x, x(began) + 8, x(last) - 12),
     ]
-    if each.status == "running" and each.finished_at is None:
+    if attempt.status == "running" and attempt.finished_at is None:
         bar.append(rect(x(last) - 3, y - 7, 3, 14, "pic-growing", 1))
     else:
-        bar.append(shape(each.status, x(last), y, 6.5))
-    told = [f"attempt {each.number}: {what}"]
-    told += [f"claimed {offset(first - due)}"] if each.claimed_at is not None else []
-    told += [f"started {offset(began - due)}"] if each.started_at is not None else []
-    told += [f"{'ended' if each.finished_at else 'now'} {offset(last - due)}", f"took {length(max(0.0, last - began))}"]
-    told += [count(len(each.heartbeats), "heartbeat")] if each.heartbeats else []
-    told += [f"worker {clean(each.worker, 80)}"] if each.worker else []
-    told += [clean(each.note)] if each.note else []
-    parts.append(focusable(", ".join(told), each.href, *bar))
+        bar.append(shape(attempt.status, x(last), y, 6.5))
+    description = [f"attempt {attempt.number}: {what}"]
+    description += [f"claimed {offset(first - due)}"] if attempt.claimed_at is not None else []
+    description += [f"started {offset(began - due)}"] if attempt.started_at is not None else []
+    description += [
+        f"{'ended' if attempt.finished_at else 'now'} {offset(last - due)}",
+        f"took {length(max(0.0, last - began))}",
+    ]
+    description += [count(len(attempt.heartbeats), "heartbeat")] if attempt.heartbeats else []
+    description += [f"worker {clean(attempt.worker, 80)}"] if attempt.worker else []
+    description += [clean(attempt.note)] if attempt.note else []
+    parts.append(focusable(", ".join(description), attempt.href, *bar))
     return group("pic-attempt", *parts)
 
 
-def _hearts(each: AttemptLine, y: float, x: Linear, low: float, high: float) -> list[Svg]:
-    """Return the latest heartbeats that do not overlap each other or the ends of the bar."""
+def _hearts(attempt: AttemptLine, y: float, x: Linear, low: float, high: float) -> list[Svg]:
+    """Return the latest heartbeats that do not overlap attempt other or the ends of the bar."""
     parts: list[Svg] = []
     free = high
-    for at in sorted(map(epoch, each.heartbeats), reverse=True):
+    for at in sorted(map(epoch, attempt.heartbeats), reverse=True):
         place = x(at)
         if low <= place <= free and len(parts) < MAX_HEARTBEATS:
             parts.append(path(_heart(place, y), "pic-heart"))
@@ -159,9 +166,9 @@ def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linea
     named += [("started", epoch(first.started_at))] if first.started_at is not None else []
     named += [(LABELS[last.status], epoch(last.finished_at))] if last.finished_at is not None else []
     named += [("now", max(present, due))] if last.finished_at is None and last.status == "running" else []
-    named.sort(key=lambda each: each[1])
+    named.sort(key=lambda step: step[1])
     texts = [name if name == "due" else f"{name} {offset(at - due)}" for name, at in named]
-    rooms = [room_for(each, bold=True) + 14 for each in texts]
+    rooms = [room_for(text, bold=True) + 14 for text in texts]
     # Place labels from left to right without overlap, then push them back into the frame from the right.
     lefts: list[float] = []
     for (_, at), room in zip(named, rooms, strict=True):

@@ -48,7 +48,7 @@ def nice_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
 
 def integer_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
     """Like `nice_steps`, but no step below 1."""
-    return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, maximum) if each == int(each))
+    return (0.0, 1.0) if highest <= 1 else tuple(step for step in nice_steps(highest, maximum) if step == int(step))
 
 
 def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
@@ -57,7 +57,7 @@ def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
         if 1.5 < highest <= step * maximum:
             return tuple(float(step * place) for place in range(math.ceil(highest / step - 1e-6) + 1))
     return (
-        tuple(86_400 * each for each in nice_steps(highest / 86_400, maximum))
+        tuple(86_400 * days for days in nice_steps(highest / 86_400, maximum))
         if highest > 2
         else nice_steps(highest, maximum)
     )
@@ -65,8 +65,8 @@ def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
 
 def nice_powers(low: float, high: float) -> tuple[float, ...]:
     """Return round durations within a range: 10 ms, 1 s, 1 min, 1 h."""
-    known = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000, 8_640_000)
-    return tuple(float(each) for each in known if low <= each <= high)
+    powers = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 86_400, 864_000, 8_640_000)
+    return tuple(float(power) for power in powers if low <= power <= high)
 
 
 def percentile(values: list[float], part: float) -> float:

@@ -60,10 +60,12 @@ def path(d: str, class_: str) -> Svg:
     return element("path", d=Svg(d), class_=class_)
 
 
-def focusable(told: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True) -> Svg:
+def focusable(
+    description: str, href: str | None, *children: Svg, class_: str = "pic-mark", is_stop: bool = True
+) -> Svg:
     """Build a symbol with a tooltip: a link, or without a URL a keyboard stop."""
-    told = clean(told, 1_000) or "—"
-    title = element("title", Svg(escape(told, quote=False)))
+    description = clean(description, 1_000) or "—"
+    title = element("title", Svg(escape(description, quote=False)))
     target = local_address(href)
     if target is not None:
         return element("a", title, *children, href=target, class_=class_)

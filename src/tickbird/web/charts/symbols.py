@@ -73,7 +73,7 @@ def hatch(x: float, y: float, width: float, height: float, gap: float = 6) -> st
 def legend(kinds: Collection[Kind], left: float, right: float, y: float) -> tuple[Svg, int]:
     """Draw the legend of the used kinds; return it and its number of lines (18 px each)."""
     parts, x, lines = [], left, 1
-    for kind in (each for each in LABELS if each in kinds):
+    for kind in (name for name in LABELS if name in kinds):
         text = LABELS[kind]
         room = 15 + room_for(text)
         if x > left and x + room > right:

@@ -37,9 +37,9 @@ def tick_strip(
     if not ticks:
         sentence = "No ticks yet. Each decided tick gets a mark here: a run, or a skip with its reason."
         return lesson("strip", title, sentence, _HEADS, width)
-    ordered = sorted(ticks, key=lambda each: epoch(each.at))
-    past = [each for each in ordered if each.kind not in _UPCOMING]
-    coming = [each for each in ordered if each.kind in _UPCOMING]
+    ordered = sorted(ticks, key=lambda tick: epoch(tick.at))
+    past = [tick for tick in ordered if tick.kind not in _UPCOMING]
+    coming = [tick for tick in ordered if tick.kind in _UPCOMING]
     room = max(4, int((width - 2 * _MARGIN) / _STEP))
     # The past gets two thirds of the room, or more if there are few future ticks, and vice versa.
     kept_coming = min(len(coming), max(room // 3, room - len(past)))
@@ -54,7 +54,7 @@ def tick_strip(
     centres = [left + step * (place + 0.5) for place in range(len(shown))]
     border = left + step * kept_past
     parts = [line(left, _Y, left + step * len(shown), _Y, "pic-base")]
-    parts += [_tick(each, x, step, tz, table) for each, x in zip(shown, centres, strict=True)]
+    parts += [_tick(tick, x, step, tz, table) for tick, x in zip(shown, centres, strict=True)]
     parts.append(_labels(shown, centres, step, tz))
     parts.append(_now(border, width, epoch(now), tz))
     if more_past:
@@ -62,27 +62,29 @@ def tick_strip(
     if more_coming:
         parts.append(label(f"+{short_count(more_coming)}", left + step * len(shown) + 4, _Y + 4, "pic-note"))
     tally: dict[Kind, int] = {}
-    for each in shown:
-        tally[each.kind] = tally.get(each.kind, 0) + 1
+    for tick in shown:
+        tally[tick.kind] = tally.get(tick.kind, 0) + 1
     explained, lines = legend(tally, left, width, _Y + 58)
     parts.append(explained)
-    told = listing({LABELS[kind]: tally.get(kind, 0) for kind in LABELS})
+    description = listing({LABELS[kind]: tally.get(kind, 0) for kind in LABELS})
     beyond = [f"+{more_past:,} earlier"] * bool(more_past) + [f"+{more_coming:,} later"] * bool(more_coming)
-    summary = "; ".join([told, *beyond]) + "."
+    summary = "; ".join([description, *beyond]) + "."
     svg = drawing("strip", (width, _Y + 46 + 18 * lines), title, summary, parts, has_marks=True)
     return Chart(svg, table.table(), title, summary)
 
 
-def _tick(each: StripTick, x: float, step: float, tz: str, table: TableRows) -> Svg:
-    at = moment(each.at, tz)
-    table.add(at, LABELS[each.kind], each.note, href=each.href)
-    told = f"{at}: {LABELS[each.kind]}" + (f", {clean(each.note)}" if each.note else "")
-    return focusable(told, each.href, rect(x - step / 2, _Y - 14, step, 28, "pic-hit", 4), shape(each.kind, x, _Y, 6))
+def _tick(tick: StripTick, x: float, step: float, tz: str, table: TableRows) -> Svg:
+    at = moment(tick.at, tz)
+    table.add(at, LABELS[tick.kind], tick.note, href=tick.href)
+    description = f"{at}: {LABELS[tick.kind]}" + (f", {clean(tick.note)}" if tick.note else "")
+    return focusable(
+        description, tick.href, rect(x - step / 2, _Y - 14, step, 28, "pic-hit", 4), shape(tick.kind, x, _Y, 6)
+    )
 
 
 def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, tz: str) -> Svg:
-    """Draw the times that fit, and the date of each new day; only dates if ticks are days apart."""
-    instants = [epoch(each.at) for each in shown]
+    """Draw the times that fit, and the date of tick new day; only dates if ticks are days apart."""
+    instants = [epoch(tick.at) for tick in shown]
     gaps = [after - before for before, after in pairwise(instants)]
     is_daily = bool(gaps) and min(gaps) >= _DAILY
     texts = [day_text(wall(at, tz)) if is_daily else time_text(at, tz) for at in instants]

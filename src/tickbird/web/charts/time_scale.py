@@ -84,7 +84,7 @@ def time_ticks(start: float, end: float, tz: str, maximum: int) -> tuple[TimeTic
     for step in _DAYS:
         if span / step <= maximum:
             return tuple(_day_ticks(start, end, tz, step))
-    months = next((each for each in _MONTHS if span / (each * _MONTH_SECONDS) <= maximum), _MONTHS[-1])
+    months = next((number for number in _MONTHS if span / (number * _MONTH_SECONDS) <= maximum), _MONTHS[-1])
     return tuple(_month_ticks(start, end, tz, months))
 
 

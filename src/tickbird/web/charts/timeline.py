@@ -84,8 +84,8 @@ def timeline(
     if more:
         height += 18
         parts.append(label(f"+{count(more, 'more schedule')}", 0, height - 4, "pic-note"))
-    told = listing({LABELS[kind]: tally[kind] for kind in LABELS if kind in tally}) or "nothing in this range"
-    summary = f"{count(len(rows), 'schedule')}: {told}" + (f"; +{count(more, 'more schedule')}." if more else ".")
+    counts = listing({LABELS[kind]: tally[kind] for kind in LABELS if kind in tally}) or "nothing in this range"
+    summary = f"{count(len(rows), 'schedule')}: {counts}" + (f"; +{count(more, 'more schedule')}." if more else ".")
     svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows) or not single)
     return Chart(svg, table.table(), title, summary)
 
@@ -93,18 +93,18 @@ def timeline(
 def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableRows, tally: dict[Kind, int]) -> Svg:
     """Draw the symbols of one schedule, binned if there are too many."""
     every: tuple[Symbol, ...] = (*row.skips, *row.runs, *row.coming)
-    marks = [each for each in every if begins(each) <= window.end and ends(each, window) >= window.start]
+    marks = [symbol for symbol in every if begins(symbol) <= window.end and ends(symbol, window) >= window.start]
     # Oldest first, for keyboard navigation.
     marks.sort(key=begins)
-    for each in marks:
-        tally[kind_of(each)] = tally.get(kind_of(each), 0) + size_of(each)
+    for symbol in marks:
+        tally[kind_of(symbol)] = tally.get(kind_of(symbol), 0) + size_of(symbol)
     if is_crowded(marks, frame.plot_width):
         spans = bins(marks, window, frame.plot_width)
-        highest = max(each.total for each in spans)
-        parts = [draw_bin(each, highest, row.name, row.href, y, window, table) for each in spans]
+        highest = max(span.total for span in spans)
+        parts = [draw_bin(span, highest, row.name, row.href, y, window, table) for span in spans]
         parts.append(label(rate(marks, window), frame.width, y + 4, "pic-rate", "end"))
     else:
-        parts = [draw(each, row.name, y, window, table) for each in marks]
+        parts = [draw(symbol, row.name, y, window, table) for symbol in marks]
     if row.more > 0:
         parts.append(label(f"+{short_count(row.more)}", frame.width, y + 14, "pic-tiny", "end"))
     return group("pic-row", *parts)

@@ -41,45 +41,47 @@ def is_crowded(marks: Sequence[Symbol], width: float) -> bool:
 def bins(marks: Sequence[Symbol], window: Window, width: float) -> list[Bin]:
     """Return the bins with ticks, in order; a range of skips counts at its start."""
     maximum = max(1, int(width / _BIN))
-    span = next((each for each in _SPANS if (window.end - window.start) / each <= maximum), None)
+    span = next((seconds for seconds in _SPANS if (window.end - window.start) / seconds <= maximum), None)
     step = float(span) if span is not None else (window.end - window.start) / maximum
-    found: dict[int, dict[Kind, int]] = {}
-    for each in marks:
-        place = int(min(max(begins(each), window.start), window.end) // step)
-        kinds = found.setdefault(place, {})
-        kinds[kind_of(each)] = kinds.get(kind_of(each), 0) + size_of(each)
+    by_bin: dict[int, dict[Kind, int]] = {}
+    for symbol in marks:
+        place = int(min(max(begins(symbol), window.start), window.end) // step)
+        kinds = by_bin.setdefault(place, {})
+        kinds[kind_of(symbol)] = kinds.get(kind_of(symbol), 0) + size_of(symbol)
     return [
-        Bin(max(place * step, window.start), min((place + 1) * step, window.end), found[place])
-        for place in sorted(found)
+        Bin(max(place * step, window.start), min((place + 1) * step, window.end), by_bin[place])
+        for place in sorted(by_bin)
     ]
 
 
 def rate(marks: Sequence[Symbol], window: Window) -> str:
     """Format a rate in a convenient unit: "60/h"."""
     ticks_a_second = sum(map(size_of, marks)) / max(1.0, window.end - window.start)
-    unit, seconds = next((each for each in _RATES if ticks_a_second * each[1] >= 2), _RATES[-1])
+    unit, seconds = next((rate for rate in _RATES if ticks_a_second * rate[1] >= 2), _RATES[-1])
     return f"{short_count(max(1, round(ticks_a_second * seconds)))}/{unit}"
 
 
-def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, window: Window, table: TableRows) -> Svg:
+def draw_bin(
+    tick_bin: Bin, highest: int, name: str, href: str | None, y: float, window: Window, table: TableRows
+) -> Svg:
     """Draw a column stacked by kind, with a symbol above for notable kinds."""
-    right = window.x(each.end)
-    left = min(window.x(each.start), right - 2)
-    told = listing({LABELS[kind]: each.kinds.get(kind, 0) for kind in LABELS})
+    right = window.x(tick_bin.end)
+    left = min(window.x(tick_bin.start), right - 2)
+    counts = listing({LABELS[kind]: tick_bin.kinds.get(kind, 0) for kind in LABELS})
     tz = window.tz
     span = (
-        f"{weekday_text(wall(each.start, tz))} {time_text(each.start, tz)}"
-        f"–{time_text(each.end, tz)} {abbreviation(each.start, tz)}"
+        f"{weekday_text(wall(tick_bin.start, tz))} {time_text(tick_bin.start, tz)}"
+        f"–{time_text(tick_bin.end, tz)} {abbreviation(tick_bin.start, tz)}"
     )
-    table.add(name, span, told, "", "", count(each.total, "tick"), href=href)
-    full = 20.0 * (0.35 + 0.65 * each.total / highest)
+    table.add(name, span, counts, "", "", count(tick_bin.total, "tick"), href=href)
+    full = 20.0 * (0.35 + 0.65 * tick_bin.total / highest)
     bottom, parts = y + 11.0, []
-    for kind in (kind for kind in LABELS if kind in each.kinds):
-        part = full * each.kinds[kind] / each.total
+    for kind in (kind for kind in LABELS if kind in tick_bin.kinds):
+        part = full * tick_bin.kinds[kind] / tick_bin.total
         bottom -= part
         parts.append(rect(left + 0.5, bottom, right - left - 1, part, f"pic-column is-{kind}"))
-    notable = next((kind for kind in _NOTABLE if kind in each.kinds), None)
+    notable = next((kind for kind in _NOTABLE if kind in tick_bin.kinds), None)
     if notable is not None:
         parts.append(shape(notable, (left + right) / 2, y, 4))
     hit = rect(left, y - 13, right - left, 26, "pic-hit")
-    return focusable(f"{clean(name, 120)}: {span}: {told}", href, hit, joined(*parts))
+    return focusable(f"{clean(name, 120)}: {span}: {counts}", href, hit, joined(*parts))

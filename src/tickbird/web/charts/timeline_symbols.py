@@ -65,78 +65,82 @@ class Window:
     x: Linear
 
 
-def begins(each: Symbol) -> float:
+def begins(symbol: Symbol) -> float:
     """Return the start of a symbol in epoch seconds."""
-    return epoch(each.first_at if isinstance(each, SkipSymbol) else each.due_at)
+    return epoch(symbol.first_at if isinstance(symbol, SkipSymbol) else symbol.due_at)
 
 
-def ends(each: Symbol, window: Window) -> float:
+def ends(symbol: Symbol, window: Window) -> float:
     """Return the end of a symbol; an active run ends now."""
-    match each:
+    match symbol:
         case RunSymbol(status="running", finished_at=None):
-            return max(begins(each), window.now)
+            return max(begins(symbol), window.now)
         case RunSymbol(started_at=started, finished_at=finished) if (last := finished or started) is not None:
-            return max(begins(each), epoch(last))
+            return max(begins(symbol), epoch(last))
         case SkipSymbol(last_at=last) if last is not None:
-            return max(begins(each), epoch(last))
-    return begins(each)
+            return max(begins(symbol), epoch(last))
+    return begins(symbol)
 
 
-def kind_of(each: Symbol) -> Kind:
-    if isinstance(each, RunSymbol):
-        return each.status
-    if isinstance(each, SkipSymbol):
+def kind_of(symbol: Symbol) -> Kind:
+    if isinstance(symbol, RunSymbol):
+        return symbol.status
+    if isinstance(symbol, SkipSymbol):
         return "skipped"
-    return "will_skip" if each.skipped is not None else "moved" if each.moved_from is not None else "coming"
+    return "will_skip" if symbol.skipped is not None else "moved" if symbol.moved_from is not None else "coming"
 
 
-def size_of(each: Symbol) -> int:
-    return max(1, each.count) if isinstance(each, SkipSymbol) else 1
+def size_of(symbol: Symbol) -> int:
+    return max(1, symbol.count) if isinstance(symbol, SkipSymbol) else 1
 
 
-def draw(each: Symbol, name: str, y: float, window: Window, table: TableRows) -> Svg:
+def draw(symbol: Symbol, name: str, y: float, window: Window, table: TableRows) -> Svg:
     """Draw a symbol with its tooltip, and add its table row."""
-    told = _facts(each, window)
-    table.add(name, *told, href=each.href)
-    due, what, started, took, note = told
+    facts = _facts(symbol, window)
+    table.add(name, *facts, href=symbol.href)
+    due, what, started, took, note = facts
     parts = [f"{clean(name, 120)}: {what}", f"due {due}"]
     parts += [f"started {started}"] if started else []
     parts += [f"took {took}"] if took else []
     parts += [clean(note)] if note else []
-    if not isinstance(each, SkipSymbol):
-        return focusable(", ".join(parts), each.href, _tick(each, y, window))
+    if not isinstance(symbol, SkipSymbol):
+        return focusable(", ".join(parts), symbol.href, _tick(symbol, y, window))
     # Outside of the symbol, because the symbol's label already has the number.
-    return joined(focusable(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
+    return joined(focusable(", ".join(parts), symbol.href, _skip(symbol, y, window)), _number(symbol, y, window))
 
 
-def _facts(each: Symbol, window: Window) -> tuple[str, str, str, str, str]:
+def _facts(symbol: Symbol, window: Window) -> tuple[str, str, str, str, str]:
     """Return due time, status, start, duration and details as texts."""
-    tz, what = window.tz, LABELS[kind_of(each)]
-    if isinstance(each, SkipSymbol):
-        until = "" if each.last_at is None or each.last_at == each.first_at else f" to {moment(each.last_at, tz)}"
-        ticks = f" ({count(each.count, 'tick')})" if each.count > 1 else ""
-        return f"{moment(each.first_at, tz)}{until}", what + ticks, "", "", each.reason
-    if isinstance(each, UpcomingSymbol):
-        moved = "" if each.moved_from is None else f"moved from {moment(each.moved_from, tz)}"
-        return moment(each.due_at, tz), what, "", "", "; ".join(filter(None, (each.skipped, moved)))
-    if each.started_at is None:
-        return moment(each.due_at, tz), what, "", "", each.note
-    delay = epoch(each.started_at) - epoch(each.due_at)
-    taken = ends(each, window) - epoch(each.started_at) if each.finished_at or each.status == "running" else None
-    so_far = " so far" if each.status == "running" else ""
+    tz, what = window.tz, LABELS[kind_of(symbol)]
+    if isinstance(symbol, SkipSymbol):
+        until = (
+            "" if symbol.last_at is None or symbol.last_at == symbol.first_at else f" to {moment(symbol.last_at, tz)}"
+        )
+        ticks = f" ({count(symbol.count, 'tick')})" if symbol.count > 1 else ""
+        return f"{moment(symbol.first_at, tz)}{until}", what + ticks, "", "", symbol.reason
+    if isinstance(symbol, UpcomingSymbol):
+        moved = "" if symbol.moved_from is None else f"moved from {moment(symbol.moved_from, tz)}"
+        return moment(symbol.due_at, tz), what, "", "", "; ".join(filter(None, (symbol.skipped, moved)))
+    if symbol.started_at is None:
+        return moment(symbol.due_at, tz), what, "", "", symbol.note
+    delay = epoch(symbol.started_at) - epoch(symbol.due_at)
+    taken = (
+        ends(symbol, window) - epoch(symbol.started_at) if symbol.finished_at or symbol.status == "running" else None
+    )
+    so_far = " so far" if symbol.status == "running" else ""
     took = "" if taken is None else length(max(0.0, taken)) + so_far
-    return moment(each.due_at, tz), what, f"{offset(delay)} after it was due", took, each.note
+    return moment(symbol.due_at, tz), what, f"{offset(delay)} after it was due", took, symbol.note
 
 
-def _tick(each: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
-    kind = kind_of(each)
-    due = window.x(begins(each))
-    if isinstance(each, UpcomingSymbol) or each.started_at is None:
+def _tick(symbol: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
+    kind = kind_of(symbol)
+    due = window.x(begins(symbol))
+    if isinstance(symbol, UpcomingSymbol) or symbol.started_at is None:
         parts = [_hit(due, due, y), shape(kind, due, y)]
-        if isinstance(each, UpcomingSymbol) and each.moved_from is not None:
-            parts.insert(1, line(window.x(epoch(each.moved_from)), y, due, y, "pic-lead"))
+        if isinstance(symbol, UpcomingSymbol) and symbol.moved_from is not None:
+            parts.insert(1, line(window.x(epoch(symbol.moved_from)), y, due, y, "pic-lead"))
         return joined(*parts)
-    start, end = window.x(epoch(each.started_at)), window.x(ends(each, window))
+    start, end = window.x(epoch(symbol.started_at)), window.x(ends(symbol, window))
     parts = [_hit(due, end, y)]
     if start - due >= _VISIBLE_DELAY:
         parts += [line(due, y, start, y, "pic-lead"), line(due, y - 4, due, y + 4, "pic-lead")]
@@ -150,8 +154,8 @@ def _tick(each: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
     return joined(*parts)
 
 
-def _skip(each: SkipSymbol, y: float, window: Window) -> Svg:
-    start, end = window.x(begins(each)), window.x(ends(each, window))
+def _skip(symbol: SkipSymbol, y: float, window: Window) -> Svg:
+    start, end = window.x(begins(symbol)), window.x(ends(symbol, window))
     if end - start < 2 * _MIN_COUNT:
         return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
     box = (start, y - 5, end - start, 10.0)
@@ -163,12 +167,12 @@ def _skip(each: SkipSymbol, y: float, window: Window) -> Svg:
     )
 
 
-def _number(each: SkipSymbol, y: float, window: Window) -> Svg:
-    start, end = window.x(begins(each)), window.x(ends(each, window))
-    if each.count > 1 and end - start < 2 * _MIN_COUNT:
-        return label(short_count(each.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
-    if each.count > 1 and end - start > 40:
-        return label(f"{short_count(each.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")
+def _number(symbol: SkipSymbol, y: float, window: Window) -> Svg:
+    start, end = window.x(begins(symbol)), window.x(ends(symbol, window))
+    if symbol.count > 1 and end - start < 2 * _MIN_COUNT:
+        return label(short_count(symbol.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
+    if symbol.count > 1 and end - start > 40:
+        return label(f"{short_count(symbol.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")
     return joined()
 
 

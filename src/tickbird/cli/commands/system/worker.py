@@ -56,7 +56,7 @@ log = logging.getLogger("tickbird.worker")
     type=length,
     default=30,
     metavar="SECONDS",
-    help="Seconds, or a duration such as 2m, that runs get to finish after SIGTERM (default: 30). Then they are requeued.",
+    help="Seconds, or a duration such as 2m, to finish runs after SIGTERM (default: 30). Longer runs are requeued.",
 )
 @click.option(
     "--lease",
