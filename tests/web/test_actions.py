@@ -29,7 +29,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
     await expect(dialog.locator("#cli code")).to_have_text(line.replace("\u202e", "\\u202e"))
     await desk.check("pause")
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused until")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused until")
     paused = (await served.client.schedules.get("nightly")).pause
     assert paused is not None
     assert paused.until is not None
@@ -39,7 +39,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
     await page.get_by_role("link", name="Resume…").click()
     await expect(dialog).to_contain_text("Paused by dev: “it's <script>")
     await dialog.get_by_role("button", name="Resume").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is resumed; next at")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is resumed; next at")
     assert (await served.client.schedules.get("nightly")).state == "active"
 
 
@@ -81,7 +81,7 @@ async def test_two_people_at_once_lose_nothing(desk: Desk, served: Served) -> No
     assert (await served.client.schedules.get("nightly")).state == "active"
     await desk.check("meanwhile")
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused")
     schedule = await served.client.schedules.get("nightly")
     assert schedule.definition is not None
     assert (schedule.state, schedule.definition.retries) == ("paused", 5)
@@ -105,7 +105,7 @@ async def test_an_action_by_keyboard_alone(desk: Desk, served: Served) -> None:
     await expect(dialog.get_by_label("in 30 minutes")).to_be_checked()
     await expect(dialog.locator("#cli code")).to_have_text("tickbird reschedule nightly 30m")
     await page.keyboard.press("Enter")
-    await expect(page.locator(".banner.said")).to_contain_text("The next tick of nightly is due at")
+    await expect(page.locator(".banner.success")).to_contain_text("The next tick of nightly is due at")
     [tick] = await served.client.ticks.next("nightly", 1)
     assert tick.override is not None
     assert tick.override.moved
@@ -118,7 +118,7 @@ async def test_the_next_tick_is_moved_by_one_click(desk: Desk, served: Served) -
     for name, away in (("+30 min", 1_800), ("Now", 0)):
         await page.get_by_role("link", name="Reschedule…").click()
         await page.get_by_role("dialog", name="Action").get_by_role("button", name=name).click()
-        await expect(page.locator(".banner.said")).to_contain_text("The next tick of nightly is due at")
+        await expect(page.locator(".banner.success")).to_contain_text("The next tick of nightly is due at")
         [tick] = await served.client.ticks.next("nightly", 1)
         assert abs((tick.due_at - await served.client.system.now()).total_seconds() - away) < 120
         await desk.open("/schedules/nightly")
@@ -139,7 +139,7 @@ async def test_an_action_without_scripts(browser: Browser, served: Served, desk:
     await page.get_by_label("Date and time").fill("2090-01-01T10:00")
     await page.get_by_label("Times are in").select_option("UTC")
     await page.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused until 2090-01-01 11:00:00 CET")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused until 2090-01-01 11:00:00 CET")
     assert plain.wrong == []
     await context.close()
 
@@ -153,7 +153,7 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     await page.get_by_label("Number", exact=True).fill("3")
     await expect(page.locator("#cli code")).to_have_text("tickbird skip nightly --count 3")
     await page.get_by_role("button", name="Skip").click()
-    await expect(page.locator(".banner.said")).to_contain_text("the next run is at")
+    await expect(page.locator(".banner.success")).to_contain_text("the next run is at")
     ticks = await served.client.ticks.next("nightly", 5)
     assert [tick.skipped for tick in ticks] == ["operator"] * 3 + [None, None]
 
@@ -169,14 +169,14 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     await dialog.get_by_label("Payload as JSON").fill('{"title": "once"}')
     await desk.check("override")
     await dialog.get_by_role("button", name="Save").click()
-    await expect(page.locator(".banner.said")).to_contain_text("is moved")
+    await expect(page.locator(".banner.success")).to_contain_text("is moved")
     [made] = await served.client.overrides.list("nightly")
     assert (made.due_at, made.payload, made.actor) == (later, {"title": "once"}, "dev")
     await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("with another payload")
 
     await page.get_by_role("link", name="change").nth(3).click()
     await dialog.get_by_role("button", name="Undo").click()
-    await expect(page.locator(".banner.said")).to_contain_text("is removed")
+    await expect(page.locator(".banner.success")).to_contain_text("is removed")
     assert await served.client.overrides.list("nightly") == []
 
 

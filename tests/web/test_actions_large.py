@@ -98,7 +98,7 @@ async def test_roll_back_shows_what_it_changes(desk: Desk, served: Served) -> No
     await expect(dialog.locator("#cli code")).to_have_text("tickbird roll-back nightly --to 1")
     await desk.check("roll-back")
     await dialog.get_by_role("button", name="Roll back").click()
-    await expect(page.locator(".banner.said")).to_contain_text("revision 1 is restored as revision 3")
+    await expect(page.locator(".banner.success")).to_contain_text("revision 1 is restored as revision 3")
     schedule = await served.client.schedules.get("nightly")
     assert schedule.definition is not None
     assert (schedule.revision, schedule.definition.retries) == (3, 1)

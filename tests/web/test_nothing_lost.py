@@ -54,7 +54,7 @@ async def test_ended_session_loses_no_input(door: Desk, guarded: Served) -> None
     await expect(page.get_by_label("Reason")).to_have_value("a whole sentence.")
     await expect(page.locator("#cli code")).to_contain_text("a whole sentence.")
     await page.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused")
     paused = (await guarded.client.schedules.get("nightly")).pause
     assert paused is not None
     assert paused.note == "a whole sentence."
@@ -115,7 +115,7 @@ async def test_form_of_an_earlier_session_gets_a_new_csrf_token(door: Desk, guar
     await expect(dialog.get_by_label("Reason")).to_have_value("upgrade")
     await door.check("form-made-good")
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused")
 
 
 async def test_a_form_that_gets_no_answer_says_so(desk: Desk, served: Served) -> None:
@@ -139,4 +139,4 @@ async def test_a_form_that_gets_no_answer_says_so(desk: Desk, served: Served) ->
     desk.wrong.clear()
     await page.unroute_all()
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
+    await expect(page.locator(".banner.success")).to_contain_text("nightly is paused")

@@ -59,7 +59,7 @@ async def test_the_zone_of_a_form_says_how_its_times_are_read(desk: Desk, served
     await expect(dialog.locator("#cli code")).to_contain_text("--until 2090-01-01T10:00:00Z")
     await desk.check("typed-time")
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_contain_text("until 2090-01-01 11:00:00 CET (10:00:00 UTC)")
+    await expect(page.locator(".banner.success")).to_contain_text("until 2090-01-01 11:00:00 CET (10:00:00 UTC)")
 
     page = await desk.open("/schedules/nightly/backfill")
     await page.get_by_label("From").fill("2026-03-29T02:30")

@@ -179,23 +179,23 @@ class PageRequest:
         return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
-        said = self.request.cookies.get(FLASH_COOKIE) if not self.by_htmx else None
-        answer = RenderedPage(template, {**context, "visit": self, "said": said}, status)
-        if said:
+        message = self.request.cookies.get(FLASH_COOKIE) if not self.by_htmx else None
+        answer = RenderedPage(template, {**context, "visit": self, "message": message}, status)
+        if message:
             answer.delete_cookie(FLASH_COOKIE, path=self.root or "/")
         return answer
 
-    def done(self, to: str, said: str = "") -> Response:
+    def done(self, to: str, message: str = "") -> Response:
         """Redirect after a change, and show a message on the next page."""
         answer: Response = RedirectResponse(to, 303)
         if self.by_htmx:
             # htmx would follow a redirect and insert the page into the current one.
             answer = Response(status_code=204, headers={"HX-Redirect": to})
-        if said:
+        if message:
             secure = self.request.url.scheme == "https"
             answer.set_cookie(
                 FLASH_COOKIE,
-                quote(said[:1_000], errors="replace"),
+                quote(message[:1_000], errors="replace"),
                 max_age=60,
                 path=self.root or "/",
                 httponly=True,

@@ -40,7 +40,7 @@ async def test_the_last_opener_wins(desk: Desk, served: Served) -> None:
         await hold.release()
         await expect(form_of(page).get_by_label("Number", exact=True)).to_have_value("3")
     await form_of(page).get_by_role("button", name="Skip").click()
-    await expect(page.locator(".banner.said")).to_be_visible()
+    await expect(page.locator(".banner.success")).to_be_visible()
 
 
 @pytest.mark.parametrize("note, said", [("upgrade", "was completed after you closed the form."), ("", "was refused")])

@@ -102,7 +102,7 @@ async def test_the_command_line_replaces_no_field(desk: Desk, served: Served) ->
         await type_across(why, "two words", hold, page.locator("#cli code", has_text="one"))
     await expect(page.get_by_label("Date and time")).to_have_value("2090-01-01T10:00")
     await page.get_by_role("button", name="Pause").click()
-    await expect(page.locator(".banner.said")).to_be_visible()
+    await expect(page.locator(".banner.success")).to_be_visible()
     assert await pause_note(served) == ("two words", 3_786_944_400)
 
 

@@ -213,5 +213,5 @@ async def test_a_late_refusal_keeps_newer_input(desk: Desk, served: Served, name
     await form.get_by_role("button", name=case.button).click()
     if case.confirm:
         await form.get_by_role("button", name=case.confirm).click()
-    await expect(page.locator(".banner.said").or_(form.get_by_role("heading", name="1 of 1 paused"))).to_be_visible()
+    await expect(page.locator(".banner.success").or_(form.get_by_role("heading", name="1 of 1 paused"))).to_be_visible()
     assert await case.stored(served) == wanted

@@ -142,11 +142,11 @@ async def test_viewer_cannot_cancel_or_retry_runs(door: Desk, guarded: Served) -
         )
         assert status == 403
     assert (await guarded.client.runs.get(run_id)).status == "queued"
-    told = []
-    for each in (hidden, 987_654_321, "no-number", "0"):
+    texts = []
+    for run in (hidden, 987_654_321, "no-number", "0"):
         for suffix in ("", "/log.txt", "/lines"):
-            answer = await page.goto(f"{door.url}/runs/{each}{suffix}")
+            answer = await page.goto(f"{door.url}/runs/{run}{suffix}")
             assert answer is not None
             assert answer.status == 404
-        told.append((await page.locator("main p").first.inner_text()).replace(str(each), "N"))
-    assert told[0] == told[1] == "There is no run N. `tickbird runs` lists the newest."
+        texts.append((await page.locator("main p").first.inner_text()).replace(str(run), "N"))
+    assert texts[0] == texts[1] == "There is no run N. tickbird runs lists the newest."

@@ -19,7 +19,7 @@ async def test_lines_come_while_the_page_is_open(desk: Desk, served: Served) -> 
     await expect(page.get_by_text("The log is empty so far.")).to_be_visible()
     await say(served, run_id, "first", HOSTILE, "a\nb")
     await expect(lines).to_have_count(3)
-    await expect(lines.nth(1).locator(".said")).to_have_text(
+    await expect(lines.nth(1).locator(".message")).to_have_text(
         "<img src=x onerror=alert(1)><script>alert(2)</script>\\u202eevilred"
     )
     await say(served, run_id, *(f"row {each}" for each in range(200)), first=4)

@@ -43,12 +43,12 @@ class Backfill(Action):
             raise InvalidError(f"Type {self.plan.count} to confirm.", field="confirmed")
         if not self.plan.count:
             raise ConflictError("This range has no ticks to run.")
-        made = await self._backfill(dry_run=False)
-        if made.backfill_id is None:
+        created = await self._backfill(dry_run=False)
+        if created.backfill_id is None:
             raise ConflictError("Someone else ran these ticks meanwhile. There is nothing left to run.")
-        to = self.visit.url(f"/backfills/{made.backfill_id}")
+        to = self.visit.url(f"/backfills/{created.backfill_id}")
         return self.visit.done(
-            to, f"Backfill {made.backfill_id} of {self.schedule.name} started with {made.count:,} runs."
+            to, f"Backfill {created.backfill_id} of {self.schedule.name} started with {created.count:,} runs."
         )
 
     async def _backfill(self, *, dry_run: bool) -> BackfillPlan:

@@ -165,7 +165,7 @@ def _drawn(wanted: PayloadFieldSpec, value: Any) -> PayloadField:
         if value is _MISSING and wanted.required:
             # A required field has no default: the user must choose.
             return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=empties)
-        rest = tuple(each for each in empties if each != chosen)
+        rest = tuple(empty for empty in empties if empty != chosen)
         return PayloadField(wanted=wanted, kind=wanted.kind, text="", empties=(chosen, *rest))
     kind, text = wanted.kind, as_json(value)
     if kind == "choice":
@@ -295,7 +295,7 @@ def _errors(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dic
         check_payload(payload)
     except TickbirdError as error:
         return {"": str(error)}
-    missing = {f"{each.name!r} is a required property": each.name for each in payload_fields(schema) or ()}
+    missing = {f"{field.name!r} is a required property": field.name for field in payload_fields(schema) or ()}
     for path, why in payload_errors(payload, schema or {}):
         inner = ".".join(str(part) for part in path[1:])
         name = str(path[0]) if path else missing.get(why, "")
@@ -311,7 +311,7 @@ def _again(
     others_wrong: str,
 ) -> PayloadForm:
     """Rebuild the form from its input and errors, also if the schema has changed since."""
-    wanted = {each.name: each for each in payload_fields(schema) or ()}
+    wanted = {field.name: field for field in payload_fields(schema) or ()}
     fields = []
     for name, (kind, text, empty) in sent.items():
         field = wanted.get(name, PayloadFieldSpec(name=name))
@@ -319,11 +319,15 @@ def _again(
             field = replace(field, choices=(*field.choices, text))
         empties = _empties(field)
         empties = (
-            (empty, *(each for each in empties if each != empty)) if empty in (LEFT_OUT, NULL, EMPTY_TEXT) else empties
+            (empty, *(other for other in empties if other != empty))
+            if empty in (LEFT_OUT, NULL, EMPTY_TEXT)
+            else empties
         )
         fields.append(PayloadField(wanted=field, kind=kind, text=text, empties=empties, wrong=wrong.get(name, "")))
     fields += [
-        replace(_drawn(each, _MISSING), wrong=wrong.get(name, "")) for name, each in wanted.items() if name not in sent
+        replace(_drawn(field, _MISSING), wrong=wrong.get(name, ""))
+        for name, field in wanted.items()
+        if name not in sent
     ]
     named = {field.wanted.name for field in fields}
     rest = {name: why for name, why in wrong.items() if name not in named}

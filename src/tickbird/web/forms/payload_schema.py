@@ -62,7 +62,7 @@ def payload_fields(schema: Mapping[str, Any] | None) -> tuple[PayloadFieldSpec, 
     if not isinstance(properties, Mapping) or not properties:
         return None
     must = whole.get("required")
-    required = {each for each in must if isinstance(each, str)} if isinstance(must, list | tuple) else set()
+    required = {name for name in must if isinstance(name, str)} if isinstance(must, list | tuple) else set()
     fields = [
         _field_spec(name, part, schema, name in required)
         for name, part in properties.items()
@@ -145,17 +145,17 @@ def _without_null(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple
     """Return the schema without null, and whether null is allowed."""
     kinds = stated.get("type")
     if isinstance(kinds, list) and "null" in kinds:
-        others = [each for each in kinds if each != "null"]
+        others = [kind for kind in kinds if kind != "null"]
         return {**stated, "type": others[0] if len(others) == 1 else others}, True
     for key in ("anyOf", "oneOf"):
         parts = stated.get(key)
-        if isinstance(parts, list) and all(isinstance(each, Mapping) for each in parts):
-            others = [each for each in parts if each.get("type") != "null"]
+        if isinstance(parts, list) and all(isinstance(part, Mapping) for part in parts):
+            others = [part for part in parts if part.get("type") != "null"]
             if len(others) < len(parts):
                 rest = {name: value for name, value in stated.items() if name != key}
                 return ({**_resolved(others[0], schema), **rest} if len(others) == 1 else {**rest, key: others}), True
     if isinstance(stated.get("enum"), list) and None in stated["enum"]:
-        return {**stated, "enum": [each for each in stated["enum"] if each is not None]}, True
+        return {**stated, "enum": [choice for choice in stated["enum"] if choice is not None]}, True
     return stated, False
 
 
@@ -164,7 +164,7 @@ def _choices(stated: Mapping[str, Any]) -> tuple[str, ...]:
         return (as_json(stated["const"]),)
     listed = stated.get("enum")
     if isinstance(listed, list) and 0 < len(listed) <= MAX_CHOICES:
-        return tuple(dict.fromkeys(as_json(each) for each in listed))
+        return tuple(dict.fromkeys(as_json(value) for value in listed))
     return ("true", "false") if stated.get("type") == "boolean" else ()
 
 
@@ -177,8 +177,8 @@ def _kind(stated: Mapping[str, Any]) -> Kind:
 
 def _sketch(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """Return a JSON example: from examples or defaults of the schema, or generated from the types."""
-    made = (_placeholder(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
-    texts = (as_json(each) for each in made if each is not None)
+    placeholders = (_placeholder(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
+    texts = (as_json(placeholder) for placeholder in placeholders if placeholder is not None)
     return next((text for text in texts if len(text) <= _MAX_SKETCH_LENGTH), "")
 
 
@@ -218,7 +218,7 @@ def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
         return f"list of {of}" if of else "list"
     if isinstance(fields, Mapping) and fields and depth > 0:
         must = stated.get("required")
-        needed = {*must} if isinstance(must, list) and all(isinstance(each, str) for each in must) else set()
+        needed = {*must} if isinstance(must, list) and all(isinstance(name, str) for name in must) else set()
         named = [f"{name}{' (required)' if name in needed else ''}" for name in fields if isinstance(name, str)]
         return f"object with {', '.join(named[:_MAX_SKETCHED])}" + (", …" if len(named) > _MAX_SKETCHED else "")
     words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}

@@ -33,8 +33,8 @@ def read_trigger(text: str, tz: str, stored: Any = None) -> Trigger:
         return _from_json(stripped, tz)
     lines = [line.strip() for line in stripped.splitlines() if line.strip()]
     hidden = stored if len(lines) == 1 and trigger_text(stored) is None else None
-    found = [_line(line, tz, hidden) for line in lines]
-    return found[0] if len(found) == 1 else AnyOf(*found)
+    triggers = [_line(line, tz, hidden) for line in lines]
+    return triggers[0] if len(triggers) == 1 else AnyOf(*triggers)
 
 
 def kept_note(text: str, tz: str, stored: Any) -> list[str]:

@@ -53,7 +53,7 @@ async def audit(visit: PageRequest) -> Response:
         "audit.html",
         status=422 if wrong else 200,
         entries=[_entry(record) for record in page.rows],
-        asked={name: visit.query.get(name, "") for name in _PARAMETERS},
+        query={name: visit.query.get(name, "") for name in _PARAMETERS},
         is_narrow=any(visit.query.get(name) for name in _PARAMETERS),
         wrong=wrong,
         actions=_ACTIONS,

@@ -30,14 +30,14 @@ async def backfills(visit: PageRequest) -> Response:
     async def read() -> Sequence[BackfillRecord]:
         return await visit.client.backfills.list(schedule=schedule, before=before, limit=_PAGE + 1)
 
-    found = await visit.readings.share((visit.namespace, "backfills", schedule, before), read)
-    shown = found[:_PAGE]
+    records = await visit.readings.share((visit.namespace, "backfills", schedule, before), read)
+    shown = records[:_PAGE]
     return visit.render(
         "backfills.html",
         records=shown,
         states={record.id: state_of(record) for record in shown},
         schedule=schedule,
-        older=visit.here(before=shown[-1].id) if len(found) > _PAGE else None,
+        older=visit.here(before=shown[-1].id) if len(records) > _PAGE else None,
         newest=visit.here(before=None) if before is not None else None,
     )
 
@@ -62,8 +62,8 @@ class BackfillsPageData:
 
 async def backfill(visit: PageRequest) -> Response:
     backfill_id = _number(visit)
-    found = await visit.readings.share((visit.namespace, "backfill", backfill_id), lambda: _read(visit, backfill_id))
-    record = found.record
+    page = await visit.readings.share((visit.namespace, "backfill", backfill_id), lambda: _read(visit, backfill_id))
+    record = page.record
 
     def rows(runs: Sequence[RunRecord]) -> list[Row]:
         return [row_of(visit, run) for run in runs]
@@ -74,8 +74,8 @@ async def backfill(visit: PageRequest) -> Response:
         state=state_of(record),
         counts=[(status, record.count(status)) for status in _ORDER if record.count(status)],
         pruned=record.total - sum(record.counts.values()),
-        failed=rows(found.failed),
-        active=rows(found.active),
+        failed=rows(page.failed),
+        active=rows(page.active),
     )
 
 

@@ -50,15 +50,15 @@ class BulkRequest:
     # The filter if all matching schedules are selected; None for a selection by name.
     every: ScheduleFilter | None
     names: Sequence[str]
-    found: SelectedSchedules
+    selected: SelectedSchedules
 
     @property
     def schedules(self) -> Sequence[Schedule]:
-        return self.found.schedules
+        return self.selected.schedules
 
     @property
     def number(self) -> int:
-        return len(self.found.schedules)
+        return len(self.selected.schedules)
 
     @property
     def too_many(self) -> bool:
@@ -151,44 +151,50 @@ async def change(visit: PageRequest) -> Response:
     """Show the confirmation, or execute the confirmed change and show the result."""
     deed = cast("Deed", visit.path.rpartition("/")[2])
     chosen, every, names = _selection(visit)
-    asked = BulkRequest(visit, deed, every, names, await chosen.find())
-    if not asked.number or asked.too_many or "go" not in visit.form:
-        return _show(asked, 200 if asked.number and not asked.too_many else 422)
+    request = BulkRequest(visit, deed, every, names, await chosen.find())
+    if not request.number or request.too_many or "go" not in visit.form:
+        return _show(request, 200 if request.number and not request.too_many else 422)
     try:
-        result = await _do(asked, chosen)
+        result = await _do(request, chosen)
     except InvalidError as error:
-        return _show(asked, 422, error.field, without_field(error, error.field))
+        return _show(request, 422, error.field, without_field(error, error.field))
     except ConflictError as error:
         # The selection changed since it was shown. Keep the input and show the new number.
-        return _show(asked, 409, "", str(error))
-    return visit.render("bulk_done.html", asked=asked, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN)
+        return _show(request, 409, "", str(error))
+    return visit.render(
+        "bulk_done.html", request=request, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN
+    )
 
 
-async def _do(asked: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
-    visit, form = asked.visit, asked.visit.form
+async def _do(request: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
+    visit, form = request.visit, request.visit.form
     text = form.text("expected")
-    expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else asked.number
+    expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else request.number
     note = form.text("note")
-    if asked.deed == "pause" and not note:
+    if request.deed == "pause" and not note:
         raise InvalidError("Enter a reason for the people on call.", field="note")
-    if asked.deed == "run" and asked.number > TYPED_ABOVE and form.text("typed").replace(",", "") != str(asked.number):
-        raise InvalidError(f"Type {asked.number} to confirm.", field="typed")
-    end = asked.end if asked.deed == "pause" else None
+    if (
+        request.deed == "run"
+        and request.number > TYPED_ABOVE
+        and form.text("typed").replace(",", "") != str(request.number)
+    ):
+        raise InvalidError(f"Type {request.number} to confirm.", field="typed")
+    end = request.end if request.deed == "pause" else None
     extend_timeout(visit.request, _SECONDS)
-    if asked.deed == "pause":
+    if request.deed == "pause":
         command = pause_command(actor=visit.actor, note=note, until=end, cancel_runs="cancel_runs" in form)
         return await chosen.change("pause", expected, command)
-    if asked.deed == "resume":
+    if request.deed == "resume":
         return await chosen.change("resume", expected, resume_command(actor=visit.actor, note=note))
     return await chosen.change(
         "trigger", expected, trigger_command(actor=visit.actor, key=lambda name: key_of(visit, name))
     )
 
 
-def _show(asked: BulkRequest, status: int, field: str = "", why: str = "") -> Response:
-    context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
-    context |= {"tomorrow": _TOMORROW, "once": form_token(asked.visit)}
-    return asked.visit.render(
+def _show(request: BulkRequest, status: int, field: str = "", why: str = "") -> Response:
+    context: dict[str, Any] = {"request": request, "wrong": {field: why} if why else {}, "back": _back(request.visit)}
+    context |= {"tomorrow": _TOMORROW, "once": form_token(request.visit)}
+    return request.visit.render(
         "bulk.html", status=status, maximum=MAX_COUNT, shown=_SHOWN, typed_above=TYPED_ABOVE, **context
     )
 

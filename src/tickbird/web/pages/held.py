@@ -21,12 +21,12 @@ async def held(visit: PageRequest) -> Response:
     async def read() -> Any:
         return sorted(await visit.client.held.list(), key=lambda held: held.schedule)
 
-    found = await visit.readings.share((visit.namespace, "held"), read)
+    schedules = await visit.readings.share((visit.namespace, "held"), read)
     return visit.render(
         "held.html",
-        found=found[:_MAX_SCHEDULES],
-        more=len(found) - _MAX_SCHEDULES,
-        total=sum(held.count for held in found),
+        schedules=schedules[:_MAX_SCHEDULES],
+        more=len(schedules) - _MAX_SCHEDULES,
+        total=sum(held.count for held in schedules),
     )
 
 

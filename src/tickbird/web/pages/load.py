@@ -71,8 +71,8 @@ async def week_of(visit: PageRequest, timeout: float) -> WeekLoad | None:
 
 def _hour_index(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
     """Return the requested hour; by default, the hour that lacks most slots or has most ticks."""
-    if asked := visit.query.get("hour"):
-        at = read_instant(asked, "hour")
+    if text := visit.query.get("hour"):
+        at = read_instant(text, "hour")
         for index, hour in enumerate(week.hours):
             if hour.at <= at and (index + 1 == len(week.hours) or at < week.hours[index + 1].at):
                 return index

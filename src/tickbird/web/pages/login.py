@@ -85,8 +85,8 @@ class Login:
             await visit.client.sessions.close_for_token(token_id, actor=visit.actor)
             self._guard.forget_all(token_id)
             return _to_login(visit)
-        found = await visit.client.store.tokens.find(token_id)
-        return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
+        token = await visit.client.store.tokens.find(token_id)
+        return visit.render("logout_everywhere.html", sessions=token.sessions if token else 0)
 
 
 def _to_login(visit: PageRequest) -> Response:

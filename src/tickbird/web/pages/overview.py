@@ -147,12 +147,12 @@ def _due(coming: WeekLoad, at: datetime) -> int:
 def _grouped(read_activity: Sequence[Activity]) -> list[tuple[Activity, int]]:
     """Group by schedule and outcome, newest first, so that frequent runs do not hide a single failure."""
     groups: dict[tuple[str | None, str], tuple[Activity, int]] = {}
-    for each in reversed(read_activity):
-        if each.kind == "planned":
+    for entry in reversed(read_activity):
+        if entry.kind == "planned":
             continue
-        what = each.run.status if each.run is not None else each.skip.reason if each.skip is not None else ""
-        name = each.schedule or (each.run.target.name if each.run is not None else None)
-        newest, often = groups.get((name, what), (each, 0))
+        what = entry.run.status if entry.run is not None else entry.skip.reason if entry.skip is not None else ""
+        name = entry.schedule or (entry.run.target.name if entry.run is not None else None)
+        newest, often = groups.get((name, what), (entry, 0))
         groups[name, what] = newest, often + 1
     return list(groups.values())
 

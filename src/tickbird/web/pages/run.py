@@ -65,46 +65,46 @@ async def run(visit: PageRequest) -> Response:
     run_id = run_number(visit)
     zone = visit.clock.zone() if visit.clock.choice != "schedule" else None
     key = (visit.namespace, "run", run_id, zone)
-    known = await visit.readings.share(key, lambda: _read(visit, run_id, zone))
-    found, now = known.run, visit.clock.now
-    stream = None if found.status in FINAL else _stream(visit, run_id, known.zone)
+    data = await visit.readings.share(key, lambda: _read(visit, run_id, zone))
+    record, now = data.run, visit.clock.now
+    stream = None if record.status in FINAL else _stream(visit, run_id, data.zone)
     return visit.render(
         "run.html",
-        run=found,
-        known=known,
-        zone=known.zone,
-        late=lateness(found, now),
-        took=duration(found, now),
-        why=why_url(visit, found),
-        picture=_chart(visit, known),
+        run=record,
+        data=data,
+        zone=data.zone,
+        late=lateness(record, now),
+        took=duration(record, now),
+        why=why_url(visit, record),
+        picture=_chart(visit, data),
         outcomes=_OUTCOMES,
-        bar=share_of(known.progress),
-        error=without_colours(found.error or ""),
-        log=await last_page(visit, run_id, known.zone),
+        bar=share_of(data.progress),
+        error=without_colours(record.error or ""),
+        log=await last_page(visit, run_id, data.zone),
         sought=sought(visit),
         levels=LEVELS,
         stream=stream,
         earlier_page=visit.query.get("before", ""),
-        is_final=found.status in FINAL,
+        is_final=record.status in FINAL,
     )
 
 
 async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageData:
     client = visit.client
-    found, schedule = await client.runs.get(run_id), None
-    if found.schedule is not None:
+    record, schedule = await client.runs.get(run_id), None
+    if record.schedule is not None:
         with suppress(NotFoundError):
-            schedule = await client.schedules.get(found.schedule)
-    waiting_for = await client.runs.waiting_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
+            schedule = await client.schedules.get(record.schedule)
+    waiting_for = await client.runs.waiting_for(run_id, tz=zone) if record.status in ("waiting", "queued") else ()
     retries: Sequence[RunRecord] = ()
-    if found.status in FINAL:
+    if record.status in FINAL:
         wanted = RunFilter(
-            schedule=found.schedule, target=found.target.name, target_kind=found.target.kind, origin="retry"
+            schedule=record.schedule, target=record.target.name, target_kind=record.target.kind, origin="retry"
         )
         page = await visit.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
-        retries = [each for each in page.rows if each.retry_of == run_id]
+        retries = [retry for retry in page.rows if retry.retry_of == run_id]
     return RunPageData(
-        found,
+        record,
         schedule,
         await client.runs.list_attempts(run_id),
         await client.runs.progress(run_id),
@@ -143,97 +143,99 @@ def _quotient(done: Any, whole: Any) -> float | None:
     return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
 
 
-def _chart(visit: PageRequest, known: RunPageData) -> Chart:
+def _chart(visit: PageRequest, data: RunPageData) -> Chart:
     """Draw the failed attempts and the current or last one."""
-    found = known.run
+    record = data.run
     lines = [
         AttemptLine(
-            number=each.attempt,
-            status=_OUTCOMES.get(each.outcome, ("failed", ""))[0],
-            started_at=each.started_at,
-            finished_at=each.ended_at,
-            worker=each.worker or "",
-            note=brief(each.error),
-            href=f"#attempt-{each.attempt}",
+            number=attempt.attempt,
+            status=_OUTCOMES.get(attempt.outcome, ("failed", ""))[0],
+            started_at=attempt.started_at,
+            finished_at=attempt.ended_at,
+            worker=attempt.worker or "",
+            note=brief(attempt.error),
+            href=f"#attempt-{attempt.attempt}",
         )
-        for each in known.attempts
+        for attempt in data.attempts
     ]
-    if found.attempt and found.attempt not in {each.number for each in lines} and found.started_at is not None:
-        progress = known.progress
-        beats = [progress.at] if progress is not None and progress.attempt == found.attempt else []
+    if record.attempt and record.attempt not in {line.number for line in lines} and record.started_at is not None:
+        progress = data.progress
+        beats = [progress.at] if progress is not None and progress.attempt == record.attempt else []
         lines.append(
             AttemptLine(
-                number=found.attempt,
-                status=found.status if found.status not in ("waiting", "queued") else "failed",
-                started_at=found.started_at,
-                finished_at=found.finished_at,
+                number=record.attempt,
+                status=record.status if record.status not in ("waiting", "queued") else "failed",
+                started_at=record.started_at,
+                finished_at=record.finished_at,
                 heartbeats=beats,
-                worker=found.worker or "",
+                worker=record.worker or "",
             )
         )
-    return run_line(found.due_at, lines, visit.clock.now, visit.clock.zone(known.zone))
+    return run_line(record.due_at, lines, visit.clock.now, visit.clock.zone(data.zone))
 
 
 async def cancel(visit: PageRequest) -> Response:
     """Ask for a reason, then cancel a queued run or request a running one to stop."""
     run_id = run_number(visit)
-    found = await visit.client.runs.get(run_id)
+    record = await visit.client.runs.get(run_id)
     if visit.is_sent:
         reason = visit.form.text("reason")
         try:
             ended = await visit.client.runs.cancel(run_id, actor=visit.actor, reason=reason)
         except InvalidError as error:
-            return _cancel_form(visit, found, reason, str(error))
+            return _cancel_form(visit, record, reason, str(error))
         what = "is cancelled" if ended.status == "cancelled" else "was asked to stop; this page shows when it ends"
         return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
-    return _cancel_form(visit, found, visit.form.text("reason"))
+    return _cancel_form(visit, record, visit.form.text("reason"))
 
 
-def _cancel_form(visit: PageRequest, found: RunRecord, reason: str = "", wrong: str = "") -> Response:
+def _cancel_form(visit: PageRequest, record: RunRecord, reason: str = "", wrong: str = "") -> Response:
     return visit.render(
         "run_cancel.html",
         status=422 if wrong else 200,
-        run=found,
+        run=record,
         reason=reason,
         wrong=wrong,
-        can=found.status in ACTIVE,
-        command=command(visit, "cancel", found.id, *(("--reason", reason) if reason else ())),
+        can=record.status in ACTIVE,
+        command=command(visit, "cancel", record.id, *(("--reason", reason) if reason else ())),
     )
 
 
 async def retry(visit: PageRequest) -> Response:
     """Confirm, then retry a run unchanged."""
-    found = await visit.client.runs.get(run_number(visit))
+    record = await visit.client.runs.get(run_number(visit))
     if visit.is_sent:
-        made = await visit.client.runs.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
-        return _retried(visit, found, made)
-    return visit.render("run_retry.html", run=found, once=form_token(visit), command=command(visit, "retry", found.id))
+        new_run = await visit.client.runs.retry(record.id, actor=visit.actor, idempotency_key=key_of(visit))
+        return _retried(visit, record, new_run)
+    return visit.render(
+        "run_retry.html", run=record, once=form_token(visit), command=command(visit, "retry", record.id)
+    )
 
 
 async def change(visit: PageRequest) -> Response:
     """Show the payload as a form, then retry the run with the changed payload."""
-    found = await visit.client.runs.get(run_number(visit))
-    schema = await published_schema(visit.client, found.target)
+    record = await visit.client.runs.get(run_number(visit))
+    schema = await published_schema(visit.client, record.target)
     if visit.request.method != "POST":
-        form = await draw_in_thread(schema, found.payload, as_text=visit.query.get("as") == "json")
-        return _change_form(visit, found, form, schema, found.payload)
+        form = await draw_in_thread(schema, record.payload, as_text=visit.query.get("as") == "json")
+        return _change_form(visit, record, form, schema, record.payload)
     sent = await read_in_thread(visit.form, schema)
     if not visit.is_sent:
-        return _change_form(visit, found, sent.form, schema, sent.payload)
+        return _change_form(visit, record, sent.form, schema, sent.payload)
     if sent.wrong:
-        return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent. Fix the errors below.")
+        return _change_form(visit, record, sent.form, schema, sent.payload, "Nothing was sent. Fix the errors below.")
     try:
         # Another payload creates another run.
         key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))
-        made = await visit.client.runs.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
+        new_run = await visit.client.runs.retry(record.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
     except (InvalidError, ConflictError) as error:
-        return _change_form(visit, found, sent.form, schema, sent.payload, str(error))
-    return _retried(visit, found, made)
+        return _change_form(visit, record, sent.form, schema, sent.payload, str(error))
+    return _retried(visit, record, new_run)
 
 
 def _change_form(
     visit: PageRequest,
-    found: RunRecord,
+    record: RunRecord,
     form: PayloadForm,
     schema: Mapping[str, Any] | None,
     payload: Mapping[str, Any],
@@ -243,17 +245,17 @@ def _change_form(
     return visit.render(
         "run_change.html",
         status=422 if wrong else 200,
-        run=found,
+        run=record,
         form=form,
         known=schema is not None,
         once=form_token(visit),
         wrong=wrong,
-        command=command(visit, "retry", found.id, "--payload", text),
+        command=command(visit, "retry", record.id, "--payload", text),
     )
 
 
-def _retried(visit: PageRequest, found: RunRecord, made: RunRecord) -> Response:
-    return visit.done(visit.url(f"/runs/{made.id}"), f"Run {made.id} retries run {found.id}.")
+def _retried(visit: PageRequest, record: RunRecord, new_run: RunRecord) -> Response:
+    return visit.done(visit.url(f"/runs/{new_run.id}"), f"Run {new_run.id} retries run {record.id}.")
 
 
 def command(visit: PageRequest, verb: str, about: object, *words: object) -> str:

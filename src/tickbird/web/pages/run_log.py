@@ -79,8 +79,8 @@ def sought(visit: PageRequest) -> LogFilter:
 
 def parse_position(text: str | None) -> LogPosition | None:
     """Parse a log position; None if it is invalid."""
-    found = re.fullmatch(LOG_POSITION, text or "")
-    return None if found is None else (min(int(found[1]), 2**31 - 1), min(int(found[2] or 0), 2**31 - 1))
+    match = re.fullmatch(LOG_POSITION, text or "")
+    return None if match is None else (min(int(match[1]), 2**31 - 1), min(int(match[2] or 0), 2**31 - 1))
 
 
 async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage:
@@ -89,17 +89,17 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
         # A live refresh does not replace the log. New lines come over the stream.
         return LogPage((), None, "0")
     wanted, before = sought(visit), parse_position(visit.query.get("before"))
-    board, found, examined, more = visit.board, list[LogLine](), 0, True
+    board, matching, examined, more = visit.board, list[LogLine](), 0, True
     newest: LogLine | None = None
-    while more and len(found) <= MAX_SHOWN and examined < MAX_EXAMINED:
+    while more and len(matching) <= MAX_SHOWN and examined < MAX_EXAMINED:
         size = _CHUNK if wanted else MAX_SHOWN + 1
         lines = await board.last_lines(run_id, before=before, limit=size)
         newest = newest or (lines[-1] if lines else None)
-        found[:0] = [line for line in lines if wanted.matches(line)]
+        matching[:0] = [line for line in lines if wanted.matches(line)]
         examined, more = examined + len(lines), len(lines) == size
         before = position_of(lines[0]) if lines else before
-    shown = found[-MAX_SHOWN:]
-    earlier = format_position(shown[0]) if len(found) > len(shown) else None
+    shown = matching[-MAX_SHOWN:]
+    earlier = format_position(shown[0]) if len(matching) > len(shown) else None
     if earlier is None and more and before is not None:
         earlier = f"{before[0]}.{before[1]}"
     return LogPage(shown_lines(visit, shown, own), earlier, "0" if newest is None else format_position(newest))
@@ -160,7 +160,7 @@ async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str 
             return await client.runs.progress(run_id), await client.runs.read_logs(run_id, after=after, limit=MAX_SHOWN)
 
         try:
-            progress, found = await visit.readings.share(
+            progress, page = await visit.readings.share(
                 (visit.namespace, "log", run_id, place), read, fresh=_ACTIVE_POLL / 2
             )
         except NotFoundError:
@@ -175,12 +175,12 @@ async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str 
             # Progress causes no activity, so this stream notifies the page.
             progress_at, pause = progress.at, _ACTIVE_POLL
             yield event({}, name="progress")
-        if found.lines:
-            place, pause = position_of(found.lines[-1]), _ACTIVE_POLL
-            shown = shown_lines(visit, [line for line in found.lines if wanted.matches(line)], own)
+        if page.lines:
+            place, pause = position_of(page.lines[-1]), _ACTIVE_POLL
+            shown = shown_lines(visit, [line for line in page.lines if wanted.matches(line)], own)
             html = render("log_lines.html", {"lines": shown})
-            yield event({"html": html}, name="lines", place=format_position(found.lines[-1]))
-        elif found.status in FINAL:
+            yield event({"html": html}, name="lines", place=format_position(page.lines[-1]))
+        elif page.status in FINAL:
             yield event({}, name="end")
             return
         else:
@@ -197,12 +197,12 @@ async def download(visit: PageRequest) -> Response:
 
 async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
     place: LogPosition = (0, 0)
-    while found := await visit.client.runs.logs(run_id, after=place, limit=MAX_SHOWN):
+    while lines := await visit.client.runs.logs(run_id, after=place, limit=MAX_SHOWN):
         yield "".join(
             f"{line.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ} {_word(line.level):8} [{line.attempt}] {line.text}\n"
-            for line in found
+            for line in lines
         ).encode(errors="replace")
-        place = position_of(found[-1])
+        place = position_of(lines[-1])
 
 
 ROUTES: Final = (

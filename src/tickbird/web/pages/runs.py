@@ -56,26 +56,26 @@ async def runs(visit: PageRequest) -> Response:
         return await visit.board.runs(wanted, before=before, after=after, limit=_PAGE)
 
     key = (visit.namespace, "runs", repr(wanted), before, after)
-    found: KeysetPage[RunRecord] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
-    rows = [row_of(visit, run) for run in found.rows]
+    page: KeysetPage[RunRecord] = KeysetPage([]) if wrong else await visit.readings.share(key, read)
+    rows = [row_of(visit, run) for run in page.rows]
     return visit.render(
         "runs.html",
         status=400 if wrong else 200,
         rows=rows,
         wrong=wrong,
         wanted=wanted,
-        asked={name: visit.query.get(name, "") for name in _PARAMETERS},
+        query={name: visit.query.get(name, "") for name in _PARAMETERS},
         times={name: visit.clock.field(at) for name, at in (("since", wanted.since), ("until", wanted.until))},
         is_filtered=any(visit.query.get(name) for name in _PARAMETERS),
         statuses=STATUSES,
         origins=ORIGINS,
-        **_pages(visit, found, before, after),
+        **_pages(visit, page, before, after),
     )
 
 
-def _pages(visit: PageRequest, found: KeysetPage[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
+def _pages(visit: PageRequest, page: KeysetPage[RunRecord], before: int | None, after: int | None) -> dict[str, Any]:
     """Return links to older and newer runs, and whether the search limit was reached."""
-    rows, reached = found.rows, found.reached
+    rows, reached = page.rows, page.reached
     newer: int | None
     older: int | None
     if after is not None:
@@ -94,46 +94,46 @@ def _pages(visit: PageRequest, found: KeysetPage[RunRecord], before: int | None,
 
 def _canonical_url(visit: PageRequest) -> str | None:
     """Return the canonical URL (no empty or repeated parameters), or None if it is canonical."""
-    asked = visit.request.query_params.multi_items()
-    names = [name for name, _ in asked]
-    if len(set(names)) == len(names) and all(value for _, value in asked):
+    pairs = visit.request.query_params.multi_items()
+    names = [name for name, _ in pairs]
+    if len(set(names)) == len(names) and all(value for _, value in pairs):
         return None
     kept: dict[str, object] = {}
     for name in dict.fromkeys(names):
         if name != "ns":
-            values = list(dict.fromkeys(value for key, value in asked if key == name and value))
+            values = list(dict.fromkeys(value for key, value in pairs if key == name and value))
             kept[name] = ",".join(values) if name == "status" else values[-1] if values else None
     return visit.url(visit.path, **kept)
 
 
 def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
     """Read the filter, and return errors by parameter."""
-    asked, wrong = visit.query, dict[str, str]()
-    given = [word for word in asked.get("status", "").split(",") if word]
+    query, wrong = visit.query, dict[str, str]()
+    given = [word for word in query.get("status", "").split(",") if word]
     statuses = tuple(status for status in STATUSES if status in given)
     if unknown := [word for word in given if word not in STATUSES]:
         wrong["status"] = f"{unknown[0][:60]!r} is not a status. Use one of {', '.join(STATUSES)}."
-    origin = next((known for known in ORIGINS if known == asked.get("origin")), None)
-    if asked.get("origin") and origin is None:
-        wrong["origin"] = f"{asked['origin'][:60]!r} is not an origin. Use one of {', '.join(ORIGINS)}."
+    origin = next((name for name in ORIGINS if name == query.get("origin")), None)
+    if query.get("origin") and origin is None:
+        wrong["origin"] = f"{query['origin'][:60]!r} is not an origin. Use one of {', '.join(ORIGINS)}."
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
         try:
-            times[name] = visit.clock.read(asked[name], name) if asked.get(name) else None
+            times[name] = visit.clock.read(query[name], name) if query.get(name) else None
         except TickbirdError as error:
             wrong[name] = str(error)
     wanted = RunFilter(
-        schedule=asked.get("schedule"),
+        schedule=query.get("schedule"),
         statuses=statuses,
         origin=origin,
-        target=asked.get("task"),
-        target_kind=asked.get("kind"),
-        worker=asked.get("worker"),
-        queue=asked.get("queue"),
-        key=asked.get("key"),
+        target=query.get("task"),
+        target_kind=query.get("kind"),
+        worker=query.get("worker"),
+        queue=query.get("queue"),
+        key=query.get("key"),
         since=times.get("since"),
         until=times.get("until"),
-        error=asked.get("error", ""),
+        error=query.get("error", ""),
     )
     return wanted, wrong
 

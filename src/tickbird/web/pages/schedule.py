@@ -60,29 +60,29 @@ class SchedulePageData:
 
 async def schedule(visit: PageRequest) -> Response:
     name, client = visit.schedule_name, visit.client
-    found = await revisions.find(visit, name)
+    record = await revisions.find(visit, name)
     seen = await visit.readings.share(
-        (visit.namespace, "schedule", name, found.revision), lambda: _read(client, found, visit.clock.now)
+        (visit.namespace, "schedule", name, record.revision), lambda: _read(client, record, visit.clock.now)
     )
     dependents = await visit.readings.share(
         (visit.namespace, "dependents", name), lambda: visit.board.dependents(name), fresh=_DEPENDENTS_TTL
     )
-    return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
+    return visit.render("schedule.html", **_context(visit, record, seen), dependents=dependents)
 
 
-async def _read(client: StoreClient, found: Schedule, now: datetime) -> SchedulePageData:
-    board, name = DashboardReads(client), found.name
-    records = await board.revisions(found.id, limit=_REVISIONS + 1)
-    if found.field_overrides and declared_by(records) is None:
-        records = await board.revisions(found.id, limit=1_000)
+async def _read(client: StoreClient, record: Schedule, now: datetime) -> SchedulePageData:
+    board, name = DashboardReads(client), record.name
+    records = await board.revisions(record.id, limit=_REVISIONS + 1)
+    if record.field_overrides and declared_by(records) is None:
+        records = await board.revisions(record.id, limit=1_000)
     first = records[-1] if records and records[-1].revision == 1 else None
     if first is None:
-        first = next(iter(await board.revisions(found.id, before=2, limit=1)), None)
+        first = next(iter(await board.revisions(record.id, before=2, limit=1)), None)
     return SchedulePageData(
-        schedule=found,
+        schedule=record,
         workers=await client.workers.list(),
-        marks=(await board.newest_points([found.id], each=_MAX_SYMBOLS)).get(found.id, ()),
-        timings=await board.timings(now - _RECENTLY, schedule_id=found.id, limit=_TIMINGS),
+        marks=(await board.newest_points([record.id], each=_MAX_SYMBOLS)).get(record.id, ()),
+        timings=await board.timings(now - _RECENTLY, schedule_id=record.id, limit=_TIMINGS),
         runs=await client.runs.list(schedule=name, limit=_RUNS),
         records=records,
         first=first,
@@ -91,14 +91,14 @@ async def _read(client: StoreClient, found: Schedule, now: datetime) -> Schedule
     )
 
 
-def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dict[str, Any]:
-    now, definition = visit.clock.now, found.definition
+def _context(visit: PageRequest, record: Schedule, seen: SchedulePageData) -> dict[str, Any]:
+    now, definition = visit.clock.now, record.definition
     own = definition.trigger.tz if definition is not None else None
-    ticks = with_notes(found, upcoming_ticks(found, now, _TICKS), now)
+    ticks = with_notes(record, upcoming_ticks(record, now, _TICKS), now)
     declared = declared_by(seen.records)
-    at = schedule_path(found.name)
+    at = schedule_path(record.name)
     drawn = Drawn(
-        name=found.name,
+        name=record.name,
         marks=seen.marks,
         timings=seen.timings,
         coming=[tick for tick, _ in ticks],
@@ -109,7 +109,7 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
         timeout=definition.timeout if definition is not None else None,
     )
     return {
-        "schedule": found,
+        "schedule": record,
         "definition": definition,
         "target_line": "" if definition is None else target_line(definition.target),
         "target_details": {} if definition is None else target_details(definition.target),
@@ -117,25 +117,25 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
         "at": at,
         "drawn": drawn,
         "ticks": ticks,
-        "skipped": next_skipped(found, now),
-        "problems": problems(found, seen.workers, now, 0),
+        "skipped": next_skipped(record, now),
+        "problems": problems(record, seen.workers, now, 0),
         "held": seen.held,
         "runs": seen.runs,
         "failures": _failures(seen.marks),
         "skips": [mark for mark in reversed(seen.marks) if isinstance(mark, SkipPoint)][:_SKIPS],
         "entries": revisions.entries_of(seen.records, _REVISIONS),
         "more_revisions": len(seen.records) > _REVISIONS,
-        "made": _creation(seen.first),
+        "creation": _creation(seen.first),
         "last": seen.records[0] if seen.records else None,
-        "until": to_datetime(found.pause.until) if found.pause and found.pause.until is not None else None,
+        "until": to_datetime(record.pause.until) if record.pause and record.pause.until is not None else None,
         # Values that differ from the default come first.
-        "facts": sorted(facts_of(found, declared), key=lambda fact: fact.is_default),
-        "overridden": dict(overridden(found, declared)),
+        "facts": sorted(facts_of(record, declared), key=lambda fact: fact.is_default),
+        "overridden": dict(overridden(record, declared)),
         "trigger_text": _trigger_text(definition),
-        "trigger_description": trigger_description(found),
+        "trigger_description": trigger_description(record),
         "backfills": seen.backfills,
         "utc_text": utc_text,
-        "offers": _offers(visit, found),
+        "offers": _offers(visit, record),
     }
 
 
@@ -158,22 +158,22 @@ def _trigger_text(definition: Definition | None) -> str:
     return str(encoded["cron"]) if isinstance(encoded.get("cron"), str) else ""
 
 
-def _offers(visit: PageRequest, found: Schedule) -> Sequence[tuple[str, str]]:
+def _offers(visit: PageRequest, record: Schedule) -> Sequence[tuple[str, str]]:
     """Return the actions for this state and the caller's role."""
-    state, readable = found.state, found.definition is not None
-    runs = readable and state not in ("parked", "deleted") and not (found.definition and found.definition.shadow)
+    state, readable = record.state, record.definition is not None
+    runs = readable and state not in ("parked", "deleted") and not (record.definition and record.definition.shadow)
     if state == "deleted":
         return []
     offers: list[tuple[str, str]] = []
     if visit.may("operator"):
         offers += [("run", "Run now…")] if runs else []
-        if found.pause is not None or (state == "parked" and readable):
+        if record.pause is not None or (state == "parked" and readable):
             offers.append(("resume", "Resume…"))
         elif state != "ended":
             offers.append(("pause", "Pause…"))
         if state == "active" and readable:
             offers += [("reschedule", "Reschedule…"), ("skip", "Skip…")]
-        if runs and found.cursor.planned_until is not None and visit.has("backfills"):
+        if runs and record.cursor.planned_until is not None and visit.has("backfills"):
             offers.append(("backfill", "Backfill…"))
     return offers
 

@@ -64,8 +64,8 @@ class Sheet:
     @property
     def unset(self) -> list[str]:
         """Overridden fields to reset to code."""
-        known = self.schedule.field_overrides if self.schedule is not None else {}
-        return [name for name in self.visit.form.all("unset") if name in known]
+        overridden = self.schedule.field_overrides if self.schedule is not None else {}
+        return [name for name in self.visit.form.all("unset") if name in overridden]
 
     @property
     def changes(self) -> Sequence[FieldDiff]:
@@ -141,14 +141,14 @@ async def preview(visit: PageRequest) -> Response:
         schedule = await visit.client.schedules.get(name)
     draft = await sent(visit, schedule.definition_json if schedule is not None else {})
     sheet = Sheet(visit=visit, draft=draft, schedule=schedule)
-    found = await outlook(visit, draft, sheet.name, schedule)
+    shown = await outlook(visit, draft, sheet.name, schedule)
     draft.wrong.clear()
-    return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=found)
+    return visit.render("preview_part.html", sheet=sheet, draft=draft, outlook=shown)
 
 
 async def _definition_at(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
-    found = await visit.client.revisions.list(schedule.name, before=revision + 1, limit=1)
-    return found[0].definition if found else schedule.definition_json
+    records = await visit.client.revisions.list(schedule.name, before=revision + 1, limit=1)
+    return records[0].definition if records else schedule.definition_json
 
 
 async def _posted(sheet: Sheet) -> Response:

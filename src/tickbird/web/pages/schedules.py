@@ -84,17 +84,17 @@ async def schedules(visit: PageRequest) -> Response:
     wanted = requested_filter(visit)
     after, before = visit.query.get("after", ""), visit.query.get("before") or None
     key = (visit.namespace, "schedules", tuple(query_of(wanted).items()), after, before)
-    found = await visit.readings.share(key, lambda: _read(visit, wanted, after, before))
-    rows = found.rows[-PAGE:] if before is not None else found.rows[:PAGE]
-    more = len(found.rows) > PAGE
-    lines = [_line(visit, row, found) for row in rows]
+    data = await visit.readings.share(key, lambda: _read(visit, wanted, after, before))
+    rows = data.rows[-PAGE:] if before is not None else data.rows[:PAGE]
+    more = len(data.rows) > PAGE
+    lines = [_line(visit, row, data) for row in rows]
     first, last = (rows[0].schedule.name, rows[-1].schedule.name) if rows else ("", "")
     return visit.render(
         "schedules.html",
         lines=lines,
-        count=found.count,
+        count=data.count,
         wanted=wanted,
-        asked=query_of(wanted),
+        query=query_of(wanted),
         fields=FIELDS,
         states=LISTED_STATES,
         tags=sorted({tag for line in lines for tag in line.tags}),
@@ -111,17 +111,17 @@ async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: 
     return SchedulesPageData(rows, marks, await visit.client.workers.list(), await board.count(wanted))
 
 
-def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) -> Line:
+def _line(visit: PageRequest, row: ScheduleSummary, data: SchedulesPageData) -> Line:
     schedule = row.schedule
     own = "UTC" if schedule.definition is None else schedule.definition.trigger.tz
     whose = (schedule.id, visit.clock.zone(own))
-    if whose not in found.pictures:
-        marks = found.marks.get(schedule.id, ())
-        found.pictures[whose] = outcomes([outcome_of(mark) for mark in marks], whose[1], has_marks=False)
+    if whose not in data.pictures:
+        marks = data.marks.get(schedule.id, ())
+        data.pictures[whose] = outcomes([outcome_of(mark) for mark in marks], whose[1], has_marks=False)
     return Line(
         row=row,
-        picture=found.pictures[whose],
-        problems=problems(schedule, found.workers, visit.clock.now, row.held),
+        picture=data.pictures[whose],
+        problems=problems(schedule, data.workers, visit.clock.now, row.held),
         zone=own,
         skipped=next_skipped(schedule, visit.clock.now),
     )

@@ -17,13 +17,13 @@ async def sessions(visit: PageRequest) -> Response:
     """List the sessions of a token; `ended=1` includes those that ended within a week."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
-    found = await visit.own_client.sessions.list_for_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
+    rows = await visit.own_client.sessions.list_for_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
     return visit.render(
         "sessions.html",
         token=token,
-        sessions=found[:_PAGE],
+        sessions=rows[:_PAGE],
         ended=ended,
-        more=visit.here(after=found[_PAGE - 1].id) if len(found) > _PAGE else None,
+        more=visit.here(after=rows[_PAGE - 1].id) if len(rows) > _PAGE else None,
         first=visit.here(after=None) if after else None,
     )
 

@@ -34,14 +34,14 @@ _SEPARATORS: Final = re.compile(r"[\s,]+")
 async def tokens(visit: PageRequest) -> Response:
     """List the tokens whose namespaces the caller can access, by id."""
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
-    found = await visit.own_client.tokens.list(
+    rows = await visit.own_client.tokens.list(
         within=visit.namespaces, live=not ended, after=after[:60], limit=_PAGE + 1
     )
     return visit.render(
         "tokens.html",
-        tokens=found[:_PAGE],
+        tokens=rows[:_PAGE],
         ended=ended,
-        more=visit.here(after=found[_PAGE - 1].id) if len(found) > _PAGE else None,
+        more=visit.here(after=rows[_PAGE - 1].id) if len(rows) > _PAGE else None,
         first=visit.here(after=None) if after else None,
     )
 
@@ -57,7 +57,7 @@ async def create(visit: PageRequest) -> Response:
         return visit.render("token_again.html", status=409, token=made_before)
     try:
         everything = "everything" in visit.form
-        made, text = await visit.own_client.tokens.create(
+        token, text = await visit.own_client.tokens.create(
             typed["name"],
             check_role(typed["role"]),
             actor=visit.actor,
@@ -71,9 +71,9 @@ async def create(visit: PageRequest) -> Response:
         field = error.field if isinstance(error, InvalidError) else "namespaces"
         where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(field, field or "name")
         return _form(visit, typed, {where: without_field(error, field)}, 422)
-    await once.done(made.id)
+    await once.done(token.id)
     # Responses to forms are not cached, neither here nor in the browser.
-    return visit.render("token_made.html", token=made, text=text)
+    return visit.render("token_made.html", token=token, text=text)
 
 
 def _typed(visit: PageRequest) -> dict[str, str]:
@@ -119,7 +119,7 @@ def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
 
 def _command(visit: PageRequest, typed: dict[str, str], *, everything: bool) -> str:
     """Build the equivalent command line from the input so far."""
-    named = ",".join(each for each in _SEPARATORS.split(typed["namespaces"]) if each)
+    named = ",".join(name for name in _SEPARATORS.split(typed["namespaces"]) if name)
     role = typed["role"] if typed["role"] in ROLES else "viewer"
     name = typed["name"] or "NAME"
     parts = ["tickbird", "token", "create", *([] if name.startswith("-") else [name]), "--role", role]

@@ -43,18 +43,18 @@ async def why(visit: PageRequest) -> Response:
     schedule = await find(visit, visit.schedule_name)
     own = schedule.definition.trigger.tz if schedule.definition else "UTC"
     zones = zone_choices(visit.clock, own, visit.query.get("tz"))
-    asked, client = visit.query.get("at", "").strip(), visit.client
+    text, client = visit.query.get("at", "").strip(), visit.client
     try:
-        picked = read_instant(asked, zones[0], "at") if asked else Picked(_default_instant(schedule, visit.clock.now))
+        picked = read_instant(text, zones[0], "at") if text else Picked(_default_instant(schedule, visit.clock.now))
         shown_in = visit.clock.zone(own)
-        told = await visit.readings.share(
+        panel = await visit.readings.share(
             (visit.namespace, "why", schedule.name, picked.at, shown_in),
             lambda: _read(client, schedule, picked.at, shown_in),
         )
     except InvalidError as error:
-        context = _empty(visit, schedule, asked, zones, without_field(error, "at"))
+        context = _empty(visit, schedule, text, zones, without_field(error, "at"))
         return visit.render("why.html", status=422, **context)
-    return visit.render("why.html", **_context(visit, schedule, picked, told, zones))
+    return visit.render("why.html", **_context(visit, schedule, picked, panel, zones))
 
 
 async def _read(client: StoreClient, schedule: Schedule, at: datetime, tz: str) -> ExplanationPanel:
@@ -73,35 +73,35 @@ def _default_instant(schedule: Schedule, now: datetime) -> datetime:
     if schedule.definition is None:
         return to_datetime(second)
     last, coming = schedule.grid.previous(second + 1), schedule.grid.next(second)
-    made = schedule.created_at
-    if last is not None and (made is None or to_datetime(last) >= made):
+    created_at = schedule.created_at
+    if last is not None and (created_at is None or to_datetime(last) >= created_at):
         return to_datetime(last)
     tick = coming if coming is not None else last
     return to_datetime(second if tick is None else tick)
 
 
-def _empty(visit: PageRequest, schedule: Schedule, asked: str, zones: list[str], wrong: str) -> dict[str, Any]:
+def _empty(visit: PageRequest, schedule: Schedule, text: str, zones: list[str], wrong: str) -> dict[str, Any]:
     return {
         "schedule": schedule,
         "at": schedule_path(schedule.name),
         "tz": zones[0],
         "zones": zones,
-        "typed": asked,
+        "typed": text,
         "wrong": wrong,
-        "told": None,
+        "explanation": None,
     }
 
 
 def _context(
-    visit: PageRequest, schedule: Schedule, picked: Picked, told: ExplanationPanel, zones: list[str]
+    visit: PageRequest, schedule: Schedule, picked: Picked, panel: ExplanationPanel, zones: list[str]
 ) -> dict[str, Any]:
-    found, at = told.explanation, schedule_path(schedule.name)
+    explanation, at = panel.explanation, schedule_path(schedule.name)
     second = to_seconds(picked.at)
     before = after = None
     if schedule.definition is not None:
         before, after = schedule.grid.previous(second), schedule.grid.next(second)
-    texts = [found.sentence, *(step.text for step in found.steps)]
-    addresses = dict(_addresses(visit, schedule, texts, told.people))
+    texts = [explanation.sentence, *(step.text for step in explanation.steps)]
+    addresses = dict(_addresses(visit, schedule, texts, panel.people))
     where = () if visit.namespace == "default" else ("--namespace", visit.namespace)
     # `--` protects a name that starts with a dash.
     words = [
@@ -118,7 +118,7 @@ def _context(
         "zones": zones,
         "typed": local_value(picked.at, zones[0]),
         "wrong": "",
-        "told": found,
+        "explanation": explanation,
         "picked": picked,
         "earlier": None if before is None else to_datetime(before),
         "later": None if after is None else to_datetime(after),

@@ -17,8 +17,8 @@ _RUNNING: Final = 1_000
 
 
 async def workers(visit: PageRequest) -> Response:
-    found = await visit.readings.share((visit.namespace, "workers"), lambda: _read(visit))
-    return visit.render("workers.html", **found)
+    context = await visit.readings.share((visit.namespace, "workers"), lambda: _read(visit))
+    return visit.render("workers.html", **context)
 
 
 async def _read(visit: PageRequest) -> dict[str, Any]:
