@@ -101,12 +101,12 @@ def _full_xid(number: int, near: int) -> int:
 
 
 def _both_forms(passed: OpenAtCursor) -> list[int]:
-    """The numbers in both forms that rows have: complete, and the lower half."""
+    """Return transaction ids in both forms that rows have: complete, and only the lower half."""
     return [number for transaction, _ in passed for number in (transaction, transaction % _EPOCH)]
 
 
 async def _late(db: Session, passed: OpenAtCursor, position: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
-    """Runs of transactions that were open at the cursor, each after its row of audit_log."""
+    """Read the runs of transactions that were open at the cursor, each after its row of audit_log."""
     if not passed:
         return [], False
     done = dict(passed)

@@ -95,7 +95,7 @@ async def _apply(
 
 
 async def _lock_rows(db: Session, namespace: str, changes: ChangeSet) -> None:
-    """Lock every row that the changes may wait for, then the keys: a session with a key must not wait for a row."""
+    """Lock all rows that the changes may wait for, then the keys: a session that holds a key must not wait for rows."""
     names = sorted({name for name, _ in changes.commands})
     if locked := await db.fetch("lock_named", namespace=namespace, names=texts(names)):
         await lock_active_runs(db, [row[0] for row in locked])
@@ -103,7 +103,7 @@ async def _lock_rows(db: Session, namespace: str, changes: ChangeSet) -> None:
 
 
 def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
-    """Split commands into sets of independent ones; a command that may tie schedules together is a separate set."""
+    """Split commands into sets of independent ones; a command that involves a dependency is alone in its set."""
     gathered: dict[str, Command] = {}
     for name, command in commands:
         is_separate = not isinstance(command, _PLAIN) or (

@@ -269,7 +269,10 @@ class PostgresDashboard(NounStore, DashboardStore):
 
     @staticmethod
     def _cut(rows: list[tuple[Any, ...]], limit: int, after: int | None) -> tuple[list[tuple[Any, ...]], int | None]:
-        """The page, newest first, and the start of the next; the last two columns: position, and whether it matches."""
+        """Return the page, newest first, and the start of the next one.
+
+        The last two columns of a row are its position, and whether it matches.
+        """
         matching = [row for row in rows if row[-1]][:limit]
         reached = None
         if sum(bool(row[-1]) for row in rows) > limit:

@@ -140,7 +140,7 @@ async def change(
 
 
 async def _read_retried_run(db: Session, revisions: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
-    """The run of a schedule to retry."""
+    """Read the run to retry; None if it is not a run of this schedule."""
     rows = await db.fetch_named("get_run", id=run_id)
     run = to_run(rows[0]) if rows else None
     if run is None or run.schedule_id != schedule_id or run.revision is None:
@@ -169,7 +169,7 @@ def _keys(namespace: str, current: LockedSchedule, command: Command, retried: Re
 
 @dataclass(frozen=True, slots=True)
 class LockedSchedule:
-    """A schedule that is locked with its cursor and its active runs, or none; and the instant of reading it."""
+    """A schedule locked with its cursor and active runs, as of `now`; `schedule` is None if it does not exist."""
 
     now: datetime
     row: dict[str, Any]
@@ -181,7 +181,7 @@ class LockedSchedule:
 
     @property
     def last_skip_id(self) -> int | None:
-        """The id of the skip that another one may extend."""
+        """The id of the skip that the next skip may extend."""
         return self.row["last_skip_id"]  # type: ignore[no-any-return]
 
 

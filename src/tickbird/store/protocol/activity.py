@@ -10,8 +10,6 @@ from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Waterm
 
 
 class ActivityStore(Protocol):
-    """The verbs of the activity feed."""
-
     async def watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """The instant before which no more activity can be committed; `before` is the watermark of the last call."""
 

@@ -10,8 +10,6 @@ from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, New
 
 
 class BackfillStore(Protocol):
-    """The verbs of backfills."""
-
     async def create(
         self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
     ) -> BackfillPlan:

@@ -12,8 +12,6 @@ from tickbird.domain.schedules.schedule import Schedule
 
 
 class CalendarStore(Protocol):
-    """The verbs of calendars."""
-
     async def put(
         self,
         namespace: str,

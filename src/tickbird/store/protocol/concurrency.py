@@ -11,8 +11,6 @@ from tickbird.domain.runs.run import RunRecord
 
 
 class LimitStore(Protocol):
-    """The verbs of limits."""
-
     async def set(
         self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:

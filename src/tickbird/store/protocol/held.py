@@ -11,8 +11,6 @@ from tickbird.domain.runs.run import RunRecord
 
 
 class HeldStore(Protocol):
-    """The verbs of held runs."""
-
     async def list_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules with held runs, by name; with `schedule`, only that one."""
 

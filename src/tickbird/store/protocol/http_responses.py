@@ -9,8 +9,6 @@ from tickbird.domain.access.http_responses import StoredResponse
 
 
 class HttpResponseStore(Protocol):
-    """The verbs of stored responses."""
-
     async def begin(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:

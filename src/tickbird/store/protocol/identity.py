@@ -9,8 +9,6 @@ from tickbird.domain.store_identity import StoreIdentity
 
 
 class IdentityStore(Protocol):
-    """The verbs of the store's identity."""
-
     async def read(self) -> StoreIdentity:
         """Compare the database with the one that the store recorded; writes nothing."""
 

@@ -14,8 +14,6 @@ from tickbird.domain.workers import Worker
 
 
 class LeaseStore(Protocol):
-    """The verbs of leases."""
-
     async def claim(
         self,
         worker: Worker,

@@ -11,8 +11,6 @@ from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDec
 
 
 class LedgerStore(Protocol):
-    """The verbs of the ledger."""
-
     async def tick_decisions(
         self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000
     ) -> TickDecisions:

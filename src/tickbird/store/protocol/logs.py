@@ -9,8 +9,6 @@ from tickbird.domain.runs.logs import LogLine, Progress
 
 
 class LogStore(Protocol):
-    """The verbs of logs."""
-
     async def write(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
         """Store lines, each once, and the latest progress of each run.
 

@@ -8,8 +8,6 @@ from typing import Protocol
 
 
 class PingStore(Protocol):
-    """The verbs of pings."""
-
     async def add(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
         """Record a ping, now or at an instant; retains the newest 100,000 of a schedule."""
 

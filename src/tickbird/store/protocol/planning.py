@@ -12,8 +12,6 @@ from tickbird.domain.workers import HandOff
 
 
 class PlanningStore(Protocol):
-    """The verbs of planning."""
-
     async def plan_due(
         self,
         limit: int = 500,

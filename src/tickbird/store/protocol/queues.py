@@ -10,8 +10,6 @@ from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateL
 
 
 class QueueStore(Protocol):
-    """The verbs of queues."""
-
     async def set_rate(
         self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
     ) -> QueueStatus:

@@ -16,8 +16,6 @@ from tickbird.domain.schedules.schedule import Schedule, State
 
 
 class ScheduleStore(Protocol):
-    """The verbs of schedules."""
-
     async def get(self, namespace: str, name: str) -> Schedule | None:
         """A schedule by name, including deleted ones."""
 

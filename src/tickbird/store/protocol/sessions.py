@@ -10,8 +10,6 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 
 
 class SessionStore(Protocol):
-    """The verbs of sessions."""
-
     async def open(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
         """Store a new session, which ends with its token at the latest; closes the oldest if the token has too many.
 

@@ -10,8 +10,6 @@ from tickbird.domain.access.tokens import NewToken, TokenRecord
 
 
 class TokenStore(Protocol):
-    """The verbs of tokens."""
-
     async def create(self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None) -> TokenRecord:
         """Store a new token; audited in its namespaces, or in this one if it has all."""
 

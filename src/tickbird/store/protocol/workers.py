@@ -10,8 +10,6 @@ from tickbird.domain.workers import HeartbeatResult, Worker
 
 
 class WorkerStore(Protocol):
-    """The verbs of workers."""
-
     async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh a worker's row; it counts as live for `live_for` seconds.
 

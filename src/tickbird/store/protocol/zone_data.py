@@ -10,8 +10,6 @@ from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRe
 
 
 class ZoneDataStore(Protocol):
-    """The verbs of time zone data."""
-
     async def check(
         self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
     ) -> Zones:

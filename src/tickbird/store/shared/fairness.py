@@ -1,4 +1,4 @@
-"""Fairness within a queue: a process serves its sub-queues of runs in turn."""
+"""Fairness within a queue: a process serves its lines of runs in turn."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Turns:
 
     @property
     def served(self) -> list[str]:
-        """The names of these lines; the last one was served last."""
+        """The names of recently served lines; the last one was served last."""
         return list(self._served)
 
     def of(self, line: str) -> int:
-        """A line with a smaller number is served first; 0 was not served recently."""
+        """Return the rank of a line: the smallest is served first; 0 means not served recently."""
         return next((position for position, name in enumerate(self._served, 1) if name == line), 0)
 
     def serve(self, runs: Iterable[tuple[int | None, TargetKey]]) -> None:

@@ -24,7 +24,7 @@ class PlanningPermission:
     anything: bool
 
     def plan(self, generation: int | None) -> bool:
-        """True for a cursor with this generation; planners with other time zone data plan the others."""
+        """True if the command may plan a cursor of this generation. Planners with other data plan the others."""
         return self.anything and generation in (None, self.zones.generation)
 
 

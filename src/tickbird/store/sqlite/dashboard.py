@@ -325,7 +325,7 @@ def _pick_active(
 def _find(
     db: Session, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> tuple[list[NamedRow], int | None]:
-    """The page, newest first, and the start of the next; the last column shows whether a row matches."""
+    """Return the page, newest first, and the start of the next one. The last column shows whether a row matches."""
     bounds = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED}
     matching: list[NamedRow] = []
     reached = None

@@ -89,7 +89,7 @@ def examine_refused(error: SchemaError, namespace: str, now: datetime) -> StoreS
 
 
 def must_exist(path: str) -> None:
-    """An inspection must not create the file."""
+    """Raise StoreError if the file does not exist, because an inspection must not create it."""
     if path != MEMORY and not Path(path).exists():
         raise StoreError(f"there is no database file {path}.", hint="Create it with `tickbird migrate`.")
 

@@ -128,7 +128,7 @@ def is_due(row: NamedRow, now: datetime) -> bool:
 
 
 def last_skip_id(row: NamedRow | None) -> int | None:
-    """The id of the skip that a row of `schedule_details` may extend."""
+    """Return the id of the skip that the next skip of this row of `schedule_details` may extend."""
     return None if row is None or row["last_skip_id"] is None else int(row["last_skip_id"])
 
 
@@ -141,7 +141,6 @@ def all_facts(rows: Iterable[tuple[Any, ...]]) -> dict[int, Facts]:
 
 
 def to_skip(row: NamedRow) -> SkipRecord:
-    """A row of `skips`."""
     return SkipRecord(
         id=row["id"],
         schedule_id=row["schedule_id"],
@@ -158,7 +157,6 @@ def to_skip(row: NamedRow) -> SkipRecord:
 
 
 def to_attempt(row: NamedRow) -> AttemptRecord:
-    """A row of `attempts`."""
     return AttemptRecord(
         row["attempt"],
         row["worker"],
@@ -170,7 +168,6 @@ def to_attempt(row: NamedRow) -> AttemptRecord:
 
 
 def to_revision(row: NamedRow) -> RevisionRecord:
-    """A row of `revisions`."""
     return RevisionRecord(
         row["revision"],
         row["action"],
@@ -183,7 +180,6 @@ def to_revision(row: NamedRow) -> RevisionRecord:
 
 
 def to_audit_entry(row: NamedRow) -> AuditEntry:
-    """A row of `audit_log`."""
     return AuditEntry(
         row["id"],
         from_micros(row["at"]),
@@ -196,7 +192,6 @@ def to_audit_entry(row: NamedRow) -> AuditEntry:
 
 
 def to_worker(row: NamedRow) -> Worker:
-    """A row of `workers`."""
     return Worker(
         id=row["id"],
         namespace=row["namespace"],

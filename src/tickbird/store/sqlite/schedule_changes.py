@@ -47,7 +47,7 @@ def change(
     command: Command,
     now: datetime,
 ) -> ChangeResult:
-    """Apply a command to the schedule of this name, or to none."""
+    """Apply a command to the schedule of this name, which may not exist yet."""
     row = plan_and_read(db, revisions, may, namespace, name, now)
     before = None if row is None else to_schedule(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
@@ -107,7 +107,7 @@ def change(
 def _read_retried_run(
     db: sqlite3.Connection, revisions: RevisionCache, schedule_id: int, run_id: int
 ) -> RetriedRun | None:
-    """The run of a schedule to retry."""
+    """Read the run to retry; None if it is not a run of this schedule."""
     run = get_run(db, run_id)
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None

@@ -248,7 +248,7 @@ class Connections:
             pass
 
     async def _replace_broken(self) -> None:
-        """After one connection was lost, the idle ones probably are too."""
+        """Check the idle connections: after one connection was lost, they probably are too."""
         if self._pool is not None:
             await self._pool.check()
 

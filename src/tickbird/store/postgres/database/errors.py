@@ -72,7 +72,7 @@ def translate(error: psycopg.Error, location: str) -> StoreError:
 
 
 def _connection_error(message: str, location: str) -> StoreError:
-    """libpq gives the cause of a failed connection only as text."""
+    """Convert the message of libpq, which gives the cause of a failed connection only as text."""
     if "password" in message or "authentication" in message or "no pg_hba.conf entry" in message:
         return StoreError(
             f"{location} refused the login: {message}.", hint="Check the user and the password in the URL."

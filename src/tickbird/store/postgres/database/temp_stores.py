@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class PostgresScratches:
-    """Each uses the name of its schema as application name, so that its sessions can be identified."""
+    """Temporary schemas. The application name of a session is its schema, so that sessions can be identified."""
 
     def __init__(self, url: str) -> None:
         self._connections = Connections(url, 1)

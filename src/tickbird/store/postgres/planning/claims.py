@@ -65,7 +65,7 @@ class _ClaimRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """The request of a worker; `at_once` of the runs start at once."""
+    """The request of a worker; `at_once` is the number of runs that start at once."""
 
     worker: Worker
     limit: int

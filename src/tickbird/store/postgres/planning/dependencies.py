@@ -56,7 +56,7 @@ async def lock_successes(db: Session, schedule_ids: Iterable[int]) -> set[int]:
 async def record_successes(
     db: Session, watched: Collection[int], freed: Collection[int], at: datetime
 ) -> Collection[int]:
-    """Record successes; returns the freed schedules, and those of runs that wait for no other schedule."""
+    """Record successes; returns the freed schedules, and the schedules whose runs waited for these successes."""
     ids = numbers(watched)
     await db.execute("record_successes", ids=ids, at=at)
     # In a later statement, which sees the runs that began to wait before the records were locked.

@@ -82,7 +82,7 @@ async def write_plans(
 
 
 async def defer_runs(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> Sequence[ScheduleDecision]:
-    """The same plans, with queued runs deferred if their schedule has created many."""
+    """Return the plans with queued runs deferred if their schedule has created many runs."""
     crowded = deferrable(batch)
     if not crowded:
         return batch

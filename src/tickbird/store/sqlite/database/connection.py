@@ -41,7 +41,10 @@ _CREATING = threading.Lock()
 
 
 class Connection:
-    """In memory, work runs in the caller's thread, because it never waits for a disk or another process."""
+    """A connection with its own thread.
+
+    For a database in memory, work runs in the caller's thread, because it never waits for a disk or another process.
+    """
 
     def __init__(self, location: SqliteUrl, name: str) -> None:
         self.path = location.path

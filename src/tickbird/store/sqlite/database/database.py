@@ -100,9 +100,10 @@ class Database:
 
 
 def _change_counters(db: Session, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
-    """The data version, which grows when another connection commits; the number of wake-ups for other processes.
+    """Return three numbers that grow with changes by other connections and processes.
 
-    And a number that grows when the schema changes, or heartbeats are requested.
+    The first grows with each commit of another connection, the second with each wake-up for other processes, the third
+    when the schema changes or heartbeats are requested.
     """
     [version] = db.execute(SQL["data_version"]).fetchone()
     if version == before[0]:

@@ -35,7 +35,7 @@ def watch(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dic
 
 
 def record_successes(db: sqlite3.Connection, schedule_ids: Collection[int], now: datetime) -> set[int]:
-    """Record successes; returns the schedules of runs that wait for no other schedule."""
+    """Record successes; returns the schedules of runs that no longer wait for another schedule."""
     if not schedule_ids or not db.execute(SQL["any_watched"]).fetchone()[0]:
         return set()
     recorded = db.execute(SQL["record_success"], {"ids": dump(sorted(schedule_ids)), "now": to_micros(now)}).fetchall()

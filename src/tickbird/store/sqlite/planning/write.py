@@ -98,7 +98,7 @@ def write_plans(
 
 
 def _defer_runs(db: sqlite3.Connection, batch: Sequence[ScheduleDecision], now: datetime) -> Sequence[ScheduleDecision]:
-    """The same plans, with queued runs deferred if their schedule has created many."""
+    """Return the plans with queued runs deferred if their schedule has created many runs."""
     crowded = deferrable(batch)
     if not crowded:
         return batch
