@@ -1,1 +1,1 @@
-"""Pure decisions about time: triggers, policies, planner, codec. No clock, no I/O, nothing of ours imported."""
+"""Pure decisions about time: triggers, policies, planner, codec. No clock, no I/O, no imports from other layers."""

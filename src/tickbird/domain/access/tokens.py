@@ -128,7 +128,6 @@ def audited_in(opened: Namespaces, own: str) -> tuple[str, ...]:
 
 
 def audit_detail(record: TokenRecord) -> dict[str, Any]:
-    """Return the audit detail of a token."""
     expires = None if record.expires_at is None else record.expires_at.isoformat().replace("+00:00", "Z")
     namespaces = None if record.namespaces is None else list(record.namespaces)
     return {

@@ -38,7 +38,10 @@ class Holidays:
 
 @dataclass(frozen=True, slots=True)
 class CalendarDefinition:
-    """Validated, holidays not resolved: `dates` and `include` are texts such as 2026-12-24, 12-25 or 12-24/01-02."""
+    """A valid definition, in which holidays have no dates yet.
+
+    `dates` and `include` are texts such as 2026-12-24, 12-25 or 12-24/01-02.
+    """
 
     weekdays: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()

@@ -1,1 +1,1 @@
-"""Forecasts: what the next days bring, computed from the schedules alone."""
+"""Forecasts of the coming days, computed from the schedules alone."""

@@ -96,7 +96,7 @@ class ForecastStats:
             self.latest = late, index, now
 
     def began(self, indexes: Sequence[int], queues: Sequence[int], now: int) -> None:
-        """Record punctual starts of runs of these schedules."""
+        """Record runs of these schedules that start on time."""
         hour, runs, count = self.reach(now), self.runs, len(indexes)
         self.runs_by_hour[hour] += count
         for index in indexes:

@@ -59,7 +59,7 @@ class WeekLoad:
     assumed: float
 
     def quiet_minutes(self, hour: int, maximum: int = 5) -> Sequence[int]:
-        """Return the minutes of an hour with the fewest ticks, as places for other schedules."""
+        """Return the minutes of an hour with the fewest ticks, to suggest them for other schedules."""
         ticks = self.minutes[hour * 60 : hour * 60 + 60]
         return sorted(range(len(ticks)), key=lambda minute: (ticks[minute], minute))[:maximum]
 

@@ -71,7 +71,7 @@ ActivityPosition = tuple[datetime, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ActivityCursor:
-    """A position in the activity: everything before it was delivered, except the rest of `passed` transactions."""
+    """A position in the activity. All activity before it was delivered, except that of the transactions in `passed`."""
 
     at: datetime
     rank: int

@@ -31,7 +31,7 @@ class RecentOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class LedgerPage:
-    """A page of decisions in narrow rows: runs by tick, skips by their last tick; and how far rows may be pruned."""
+    """A page of decisions: runs by tick, skips by their last tick. Rows up to `pruned_until` may be missing."""
 
     runs: Sequence[LedgerEntry] = ()
     skips: Sequence[LedgerEntry] = ()

@@ -77,7 +77,6 @@ class LedgerVerifier:
             self._fold.take(decision)
 
     def finish(self) -> LedgerReport:
-        """Return the report."""
         fold = self._fold
         fold.end()
         waiting = self._undecided()
@@ -189,7 +188,10 @@ class _Fold:
         return bool(self._eras) and max(decision.last, decision.decided_at) <= self._eras[0].start
 
     def _go_back(self, decision: LedgerEntry, era: GridEra) -> GridEra:
-        """Return the era of the decision: without a planner pass between SQL edits, the earlier grid stayed valid."""
+        """Return the era of the decision.
+
+        If no planner pass comes between two SQL edits, the earlier grid stays in force.
+        """
         while self._index and not era.decided and decision.revision < era.revision and decision.first > era.start:
             start = next((at for at in era.later_starts if at >= decision.first), None)
             if start is None:
@@ -222,7 +224,7 @@ class _Fold:
         self._reached = max(self._reached, min(decision.last, self._cap))
 
     def _take_early(self, decision: LedgerEntry, era: GridEra) -> None:
-        """Take a decision that was made early, as the decision of the same ticks in this era."""
+        """Store a decision that was made early; it counts for the same ticks in this era."""
         ticks = [decision.first]
         if decision.count > 1:
             grid = self._grid_of(decision)
@@ -257,7 +259,10 @@ class _Fold:
             self.findings.append(LedgerError(kind, first, last, count, text, run_id, skip_id))
 
     def _go_to_repair(self, decision: LedgerEntry) -> None:
-        """Advance to the era of a repair: its skip of missed ticks is on the repaired grid, from the cursor on."""
+        """Advance to the era after a repair.
+
+        The skip of the missed ticks is on the repaired grid and starts at the cursor.
+        """
         while (era := self._era) is not None and self._index + 1 < len(self._eras):
             if self._eras[self._index + 1].revision > decision.revision:
                 return
@@ -346,7 +351,7 @@ class _Fold:
             self._invented(decision, "off the grid of its revision")
 
     def _take_backfill(self, decision: LedgerEntry) -> None:
-        """Take a backfill run, which may exist in addition to a decision; it must be on the grid of its revision."""
+        """Check a backfill run: its tick may have another decision, and must be on the grid of its revision."""
         if decision.first <= self._cap:
             self._check_own(decision)
             self._backfilled.append(decision.first)

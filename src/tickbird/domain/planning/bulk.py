@@ -94,5 +94,5 @@ def resume_command(*, actor: str, note: str) -> CommandFactory:
 
 
 def trigger_command(*, actor: str, key: Callable[[str], str | None] = lambda name: None) -> CommandFactory:
-    """`key` returns the idempotency key for a schedule's name."""
+    """Create Trigger commands; `key` returns the idempotency key for the name of a schedule."""
     return lambda schedule: Trigger(actor=actor, idempotency_key=key(schedule.name))

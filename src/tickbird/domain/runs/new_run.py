@@ -36,7 +36,7 @@ def new_run(
     concurrency_key: str | FromTask | None = FROM_TASK,
     settings: Mapping[str, Any] | None = None,
 ) -> NewRun:
-    """Arguments win over `settings`, the settings of the task. The payload is already validated."""
+    """Build a run. Arguments take precedence over `settings`, those of the task. The payload is already validated."""
     declared = settings or {}
     queue = declared.get("queue", "default") if queue is None else queue
     rank: int = POLICIES["priority"].read(declared.get("priority", 0) if priority is None else priority)

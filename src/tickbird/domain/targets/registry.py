@@ -271,7 +271,7 @@ def _text(kind: str, method: str, call: Callable[[], object], default: str) -> s
 
 
 def _contained(kind: str, method: str, call: Callable[[], T], default: T) -> T:
-    """Return the result of a kind's method; the default if it fails, because lists and pages show other schedules."""
+    """Return the result of a kind's method, or the default if it fails: lists must still show the other schedules."""
     try:
         return call()
     except PLUG_IN_ERRORS as error:

@@ -163,7 +163,7 @@ class Zones:
 
     @property
     def cursor_generation(self) -> int:
-        """The generation that this process writes to cursors; other data makes them be recomputed."""
+        """The generation that this process writes to cursors; processes with other data recompute such cursors."""
         return max(self.generation, 0)
 
 

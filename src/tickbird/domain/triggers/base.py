@@ -64,7 +64,7 @@ class Trigger(Protocol):
         """Warnings about dates that do not exist in every month or year."""
 
     def describe(self) -> str:
-        """The definition in words for people."""
+        """A description of the trigger for people."""
 
     def to_json(self) -> dict[str, object]:
         """The definition as plain JSON values."""

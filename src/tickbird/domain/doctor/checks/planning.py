@@ -1,4 +1,4 @@
-"""Planning and rescue."""
+"""Checks of planning and of the rescue of lost runs."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Create(Command):
         )
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """Reject a schedule without upcoming ticks; declared by code, it ends at once with a misfire."""
+        """Reject a schedule without upcoming ticks; if code declares it, it ends at once with a misfire instead."""
         if schedule is not None and schedule.state != "deleted":
             self.change(schedule, facts, now)
         definition = self.definition

@@ -59,7 +59,6 @@ class Resume(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Resume a paused or parked schedule."""
         detail = {"paused_by": schedule.pause.by if schedule.pause else None, "note": self.note}
         if schedule.state == "parked" and schedule.definition is not None:
             active = replace(schedule, pause=None)

@@ -177,7 +177,7 @@ def read_list(name: str, text: str) -> Any:
 
 
 def list_text(encoded: Any) -> str | None:
-    """Return the text of a list; None if `read_list` would read another list from it."""
+    """Return a list as text; None if `read_list` would parse the text to a different list."""
     if not isinstance(encoded, list) or not all(isinstance(item, str) for item in encoded):
         return None
     text = ", ".join(encoded)

@@ -73,7 +73,7 @@ def read_rdates(dates: Iterable[datetime | str], in_zone: Zone) -> Dates:
 
 
 def read_exdates(dates: Iterable[datetime | str], in_zone: Zone) -> Dates:
-    """Read the end of a gap as an instant too, because all times in the gap tick then."""
+    """Read EXDATEs; the end of a gap also counts as an instant, because all times in the gap tick then."""
     pairs = (read_wall(at, in_zone, "exdate") for at in dates)
     return _dates((wall, _gap_end(wall, in_zone) if tick is None else tick) for wall, tick in pairs)
 

@@ -196,7 +196,7 @@ class RRule(BaseTrigger):
         return text if self.tz == "UTC" else f"{text} ({self.tz})"
 
     def _merged(self) -> int:
-        """Return how many of the times that COUNT counts fall together with another one in a gap."""
+        """Return how many of the times that COUNT counts coincide with another time because of a gap."""
         if parse(self.rule).max_count is None or self.tz == "UTC":
             return 0
         first, last = self._zone.to_epoch(self._start), self._zone.to_epoch(self._walls.last)
