@@ -40,7 +40,7 @@ _AUDIT = AuditFilter()
 
 
 class DashboardReads:
-    """The duration of each read is bounded, even with millions of runs."""
+    """Reads of one namespace. The duration of each read is bounded, even with millions of runs."""
 
     def __init__(self, client: StoreClient) -> None:
         self._store = client.store
@@ -50,7 +50,7 @@ class DashboardReads:
     async def schedules(
         self, wanted: ScheduleFilter = _ALL, *, after: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[ScheduleSummary]:
-        """By name: those after `after`, or with `before` the last ones before that name."""
+        """Return schedules by name: the first ones after `after`, or with `before` the last ones before it."""
         for name, text in (("after", after), ("before", before or "")):
             check_text(text, name)
         return await self._dashboard.schedules(
@@ -64,7 +64,7 @@ class DashboardReads:
     async def revisions(
         self, schedule_id: int, *, before: int | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
-        """Newest first, even of a deleted schedule."""
+        """Return revisions, newest first, even of a deleted schedule."""
         return await self._store.schedules.list_revisions(
             schedule_id, before=before, limit=_within(limit, "limit", 1_000)
         )
@@ -144,7 +144,7 @@ class DashboardReads:
     async def runs(
         self, wanted: RunFilter = _RUNS, *, before: int | None = None, after: int | None = None, limit: int = 100
     ) -> KeysetPage[RunRecord]:
-        """Newest first: ids below `before`, or the next ones above `after`.
+        """Return runs, newest first: ids below `before`, or the next ones above `after`.
 
         If a page is not full and has `reached`, the scan limit was reached: continue from there.
         """
@@ -154,7 +154,7 @@ class DashboardReads:
     async def audit(
         self, wanted: AuditFilter = _AUDIT, *, before: int | None = None, after: int | None = None, limit: int = 100
     ) -> KeysetPage[AuditEntry]:
-        """Newest first; pages work like those of `runs`."""
+        """Return audit entries, newest first; pages work like those of `runs`."""
         limit = _within(limit, "limit", 1_000)
         return await self._dashboard.audit(self._namespace, wanted, before=before, after=after, limit=limit)
 

@@ -143,7 +143,7 @@ def _attempt(
 
 
 def _hearts(attempt: AttemptLine, y: float, x: Linear, low: float, high: float) -> list[Svg]:
-    """Return the latest heartbeats that do not overlap attempt other or the ends of the bar."""
+    """Return the latest heartbeats that do not overlap each other or the ends of the bar."""
     parts: list[Svg] = []
     free = high
     for at in sorted(map(epoch, attempt.heartbeats), reverse=True):

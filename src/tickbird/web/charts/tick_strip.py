@@ -83,7 +83,7 @@ def _tick(tick: StripTick, x: float, step: float, tz: str, table: TableRows) -> 
 
 
 def _labels(shown: Sequence[StripTick], centres: Sequence[float], step: float, tz: str) -> Svg:
-    """Draw the times that fit, and the date of tick new day; only dates if ticks are days apart."""
+    """Draw the times that fit, and the date of each new day; only dates if ticks are days apart."""
     instants = [epoch(tick.at) for tick in shown]
     gaps = [after - before for before, after in pairwise(instants)]
     is_daily = bool(gaps) and min(gaps) >= _DAILY

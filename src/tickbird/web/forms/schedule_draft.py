@@ -24,7 +24,7 @@ _INPUTS: Final = ("name", "when", "tz", "task", "payload", *(field.name for fiel
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """The content of the form."""
+    """The input of the schedule form, the stored definition that it is based on, and errors by input."""
 
     base: Mapping[str, Any]
     texts: dict[str, str]

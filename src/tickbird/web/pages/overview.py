@@ -158,7 +158,7 @@ def _grouped(read_activity: Sequence[Activity]) -> list[tuple[Activity, int]]:
 
 
 def _selected(groups: Sequence[tuple[Activity, int]]) -> list[tuple[Activity, int]]:
-    """Return the groups to show, in order; failures are never left out first."""
+    """Return the groups to show, in order; failures are left out last."""
     failed = [group for group in groups if group[0].run is not None and group[0].run.status == "failed"]
     others = [group for group in groups if group not in failed]
     shown = [*failed, *others][:_LATELY]

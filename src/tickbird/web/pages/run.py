@@ -38,8 +38,6 @@ _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunPageData:
-    """The data of the page of a run."""
-
     run: RunRecord
     schedule: Schedule | None
     attempts: Sequence[AttemptRecord]

@@ -48,7 +48,7 @@ _ECHOED: Final = ("csrf", "step")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """The form of one schedule."""
+    """The state of the form of one schedule."""
 
     visit: PageRequest
     draft: Draft

@@ -67,8 +67,6 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SchedulesPageData:
-    """The data of the page."""
-
     rows: Sequence[ScheduleSummary]
     marks: Mapping[int, Sequence[Marked]]
     workers: Sequence[Any]
