@@ -1,4 +1,4 @@
-"""Responses as JSON text, written once from values."""
+"""JSON responses: values are encoded to bytes once, and large ones in a thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PAGE: Final = 4_000_000
 
 
 def dump(value: Any) -> bytes:
-    """JSON text in UTF-8; numbers of any size."""
+    """Encode a value as JSON in UTF-8; numbers may have any size."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -30,7 +30,7 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
 
 
 async def dump_items(rows: Sequence[Any], write: Callable[[Any], bytes], *, maximum: int | None = None) -> list[bytes]:
-    """The JSON text of each row; with `maximum` bytes, only of the first rows up to that size, at least one."""
+    """Encode each row as JSON. With `maximum`, stop after that many bytes, but encode at least one row."""
     parts, size = _dump_some(rows, write, 0, min(_LARGE, maximum or _LARGE))
     if len(parts) < len(rows) and (maximum is None or size <= maximum):
         rest, _ = await asyncio.to_thread(_dump_some, rows[len(parts) :], write, size, maximum)
@@ -51,6 +51,6 @@ def _dump_some(
 
 
 def join_items(parts: Sequence[bytes], extras: dict[str, Any] | None = None) -> bytes:
-    """The JSON text of an object with `items`, and the keys of `extras`."""
+    """Join encoded rows to a JSON object with `items` and the keys of `extras`."""
     more = dump(extras)[1:] if extras else b"}"
     return b"".join((b'{"items":[', b",".join(parts), b"]," if extras else b"]", more))

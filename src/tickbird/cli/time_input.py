@@ -44,7 +44,7 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class InstantParser:
-    """`tz` is the time zone of --tz, `own` that of the schedule."""
+    """Parses instants; `tz` is the time zone of --tz, `own` that of the schedule."""
 
     now: datetime
     tz: str | None = None

@@ -80,7 +80,7 @@ class ClientBase:
         return await self._store.calendars.list(self._namespace) if "calendars" in self._store.capabilities else ()
 
     async def _all_schedules(self) -> list[Schedule]:
-        """By name."""
+        """Read all schedules, sorted by name."""
         schedules: list[Schedule] = []
         while rows := await self._store.schedules.list(
             self._namespace, after=schedules[-1].name if schedules else "", limit=_PAGE
@@ -128,7 +128,7 @@ class ClientBase:
         return {}
 
     async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
-        """Newest first."""
+        """Yield all stored revisions, newest first."""
         before: int | None = None
         while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISION_PAGE):
             for revision in page:

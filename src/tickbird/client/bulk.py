@@ -1,4 +1,4 @@
-"""One change to many schedules: each in a transaction of its own, a few at a time."""
+"""One change to many schedules: each in its own transaction, a few at a time."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Bulk(ClientBase):
         return changes, reasons
 
     async def _matching(self, contains: str, tag: str | None, state: FilterState | None) -> Sequence[Schedule]:
-        """By name; at most one more than can be changed at once."""
+        """Read the matching schedules, sorted by name; at most one more than can be changed at once."""
         matches: list[Schedule] = []
         while len(matches) <= MAX_COUNT:
             size = min(_PAGE, MAX_COUNT + 1 - len(matches))

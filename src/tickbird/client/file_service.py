@@ -99,7 +99,7 @@ class FileService(ClientBase):
     async def _declared_settings(
         self, document: Document, stored: Mapping[str, AppSchedule], settings: Collection[str]
     ) -> dict[str, Definition]:
-        """Stored definitions by schedule of the app, if neither this process nor a live worker has the task."""
+        """Return the app's stored definitions whose task neither this process nor a live worker has, by schedule."""
         declared: dict[str, Definition] = {}
         for name, definition in document.schedules.items():
             if definition.target.kind != TASK or definition.target.name in settings:

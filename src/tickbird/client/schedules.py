@@ -207,7 +207,7 @@ class Schedules(Bulk):
         return (await self._change(name, command)).schedule
 
     async def _check_call(self, schedule: Schedule, fields: dict[str, Any], reset: Mapping[str, Any]) -> None:
-        """Check the payload after a change by the task after it; one that is set is replaced as it will be stored."""
+        """Validate the payload that the schedule will have; replaces a given payload by its stored form."""
         before = schedule.definition.target if schedule.definition else None
         back = reset.get("target")
         target = fields.get("target") or (before if back is None else decode_field("target", back))

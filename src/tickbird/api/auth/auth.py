@@ -52,7 +52,7 @@ class Caller:
 
     @property
     def held(self) -> str:
-        """The id of the credential; the caller's streams end with it."""
+        """The id of the token or session; the caller's streams end when it ends."""
         return self.session_id or self.token_id
 
 
@@ -109,14 +109,14 @@ class Authority:
         self._touches: set[asyncio.Task[None]] = set()
 
     def check(self, scope: MutableMapping[str, Any]) -> None:
-        """Refuse a request before its token is read; a subclass may."""
+        """Refuse a request before its token is read. Subclasses override this."""
 
     def remembers(self, authorization: str | None) -> bool:
         """Can `caller` return without a query?"""
         return self._tokens.is_cached(_bearer(authorization))
 
     async def caller(self, authorization: str | None) -> Caller:
-        """The holder of the token in this header; the Problem is the same for every reason."""
+        """Return the holder of the token in this header. Every failure raises the same Problem."""
         token = await self._tokens.check(_bearer(authorization))
         if token is None:
             raise unauthorized()
@@ -128,7 +128,7 @@ class Authority:
         return self._sessions.is_cached(text or "")
 
     async def session(self, text: str | None) -> Caller:
-        """The holder of the session in this cookie; the Problem is the same for every reason."""
+        """Return the holder of the session in this cookie. Every failure raises the same Problem."""
         session = await self._sessions.check(text or "")
         if session is None:
             raise logged_out()

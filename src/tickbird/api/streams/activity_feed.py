@@ -64,7 +64,7 @@ class Subscriber:
 
     @property
     def has_enough(self) -> bool:
-        """Can further events be dropped until the waiting ones are read?"""
+        """True if the subscriber needs no further events until it has read the waiting ones."""
         return False
 
     def offer(self, block: bytes, maximum: int) -> None:
@@ -134,7 +134,7 @@ class ActivityFeed:
         return [*blocks, _at(horizon.cursor)]
 
     async def _next(self, follower: Subscriber) -> bytes:
-        """The waiting events; after a quiet time, the current cursor."""
+        """Return the waiting events; after a quiet time, only the current cursor."""
         try:
             async with asyncio.timeout(self._pauses.quiet):
                 await follower.news.wait()
@@ -213,7 +213,7 @@ class ActivityFeed:
 
 
 def _at(mark: ActivityCursor) -> bytes:
-    """The current cursor: clients store an id also without an event."""
+    """Format a comment with the current cursor as id, so that clients can resume from it without an event."""
     return f": still here\nid: {mark}\n\n".encode()
 
 

@@ -53,7 +53,7 @@ class HttpTicks(HttpBase, Ticks):
 
 class HttpCalendars(HttpBase, Calendars):
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Refuse a name that cannot be a part of a path as the store does, with the names that exist."""
+        """Refuse a name that cannot be part of a path; the error suggests existing names, as on a store."""
         name = str(arguments.get("name"))
         if operation.name == "get" and not NAME.fullmatch(name):
             raise no_such_calendar(name, [calendar.name for calendar in await self.list()])
