@@ -104,7 +104,6 @@ class SingleFlightCache(Generic[K, V]):
         return None if entry is None else entry.value
 
     def drop_keys(self, matches: Callable[[K], bool]) -> None:
-        """Drop all keys that match."""
         for key in [key for key in (*self._entries, *self._flights) if matches(key)]:
             self.drop(key)
 

@@ -209,7 +209,7 @@ class WorkerProcess:
 
     @property
     def may_work(self) -> bool:
-        """False while it stands by, for example in a copy of a store that no person has accepted."""
+        """False while the worker is on standby, for example in a copy of a store that no person has accepted."""
         return self._engine is None or self._engine.readiness.may_work
 
     def drain(self) -> None:

@@ -97,7 +97,7 @@ class ClockGuard:
         return _instant(self._clock.monotonic() + self._offset)
 
     def trusts(self, now: datetime, requested_at: float, expected: ClockBounds | None) -> bool:
-        """Observe a response; False if the clock was outside the bounds of the request. Then the store did nothing."""
+        """Observe a response. False: the store did nothing, because its clock was outside the bounds of the request."""
         self.observe(now, requested_at)
         return expected is None or expected[0] <= now <= expected[1]
 

@@ -271,7 +271,6 @@ class Dispatcher:
             self._idle.set()
 
     def is_finishing(self, key: tuple[int, int]) -> bool:
-        """True while the outcome of this attempt is being recorded."""
         return key in self._finishing
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:

@@ -22,7 +22,7 @@ _MAX_WAIT = 0.2
 
 
 class RunExecutor:
-    """Runs in the loop of the user code. Reports to the engine's loop are batched: each costs a thread switch."""
+    """Runs in the loop of the user code. Batches reports to the engine's loop, because each costs a thread switch."""
 
     def __init__(
         self,

@@ -65,7 +65,7 @@ def differences(entry: ImportedSchedule, definition: Definition, horizon: Horizo
 
 
 def changes(tz: str, horizon: Horizon) -> list[tuple[int, int]]:
-    """The stretches around the clock changes of a zone."""
+    """Return the periods around the clock changes of a zone, in epoch seconds."""
     found: list[tuple[int, int]] = []
     offset: int | None = None
     for span in zone(tz).spans(horizon.after, horizon.until):

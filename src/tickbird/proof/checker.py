@@ -135,7 +135,7 @@ class Checker:
         self._check_progress(schedule, ticks, planned_until)
 
     def _check_tick_runs(self, schedule: ScheduleRecords, in_force: dict[int, int], planned_until: int) -> list[int]:
-        """The ticks that have a run."""
+        """Check the runs of ticks; returns the ticks that have one."""
         first: dict[int, RunRecord] = {}
         # An edit of the trigger moves the cursor back to its own instant; ticks decided early are in their overrides.
         early = {override.tick for override in schedule.schedule.cursor.tick_overrides if override.decided_early}
@@ -164,7 +164,7 @@ class Checker:
         return ticks
 
     def _check_progress(self, schedule: ScheduleRecords, ticks: Sequence[int], planned_until: int) -> None:
-        """An active schedule is planned up to now."""
+        """Check that an active schedule is planned up to now."""
         spec = schedule.specs[schedule.revisions[-1].revision]
         latest = self._until - _MAX_DELAY - spec.offset(schedule.name)
         undecided = [tick for tick in ticks if planned_until < tick <= latest]
@@ -210,7 +210,7 @@ class Checker:
             self._report("I11", f"{schedule.name}: run {run.id} covers other ticks, but catch-up is {spec.catch_up}")
 
     def _check_concurrency(self, schedule: ScheduleRecords) -> None:
-        """At most `max_concurrent` runs are executed at a time, by the journals."""
+        """Check with the journals that at most `max_concurrent` runs are executed at a time."""
         if any(spec.overlap == "allow" for spec in schedule.specs.values()):
             return
         max_concurrent = max(spec.max_concurrent for spec in schedule.specs.values())
@@ -259,7 +259,7 @@ class Checker:
             self._report("I9", f"run {run.id} must not start twice after a lost worker, but began {len(calls)} times")
 
     def _check_times(self, run: RunRecord, calls: Sequence[Execution], last: Execution | None) -> None:
-        """The store's times enclose the journals' times, whatever the clocks of the workers show."""
+        """Check that the store's times enclose those of the journals, regardless of the workers' clocks."""
         for call in calls:
             if call.began + self._wall_offset < run.due_at.timestamp() - CLOCK_TOLERANCE:
                 self._report("I2", f"run {run.id} began before it was due")
@@ -290,7 +290,7 @@ class Checker:
                 self._report("I1", f"{name}: {_clock(tick)} was executed as runs {sorted(runs)}")
 
     def _check_leases(self, run_id: int, calls: Sequence[Execution]) -> None:
-        """No attempt continues after the next one has begun."""
+        """Check that no attempt continues after the next one has begun."""
         for call, following in pairwise(calls):
             if following.began >= call.ended:
                 continue

@@ -53,7 +53,7 @@ class Executions:
         return runs
 
     def is_excused(self, execution: Execution) -> bool:
-        """True if its process stalled after its lease check, and stopped the call soon after. It is unavoidable."""
+        """True if its process stalled after the lease check and stopped the call soon after: that cannot be avoided."""
         return any(
             end >= execution.lease_checked and begin <= execution.ended <= end + _MAX_STOP_DELAY
             for begin, end in self._stalls.get(execution.pid, ())

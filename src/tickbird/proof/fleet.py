@@ -56,7 +56,7 @@ class Member:
         return self.exitcode is None
 
     def kill(self) -> None:
-        """SIGKILL, and wait until it has ended."""
+        """Send SIGKILL, and wait until it has ended."""
         if self.alive:
             self._signal(signal.SIGKILL)
             self._process.join()
@@ -64,13 +64,13 @@ class Member:
             self._journal.write("killed", pid=self.pid)
 
     def freeze(self) -> None:
-        """SIGSTOP."""
+        """Send SIGSTOP."""
         self._journal.write("frozen", pid=self.pid)
         self._signal(signal.SIGSTOP)
         self.frozen = True
 
     def thaw(self) -> None:
-        """SIGCONT, if it is frozen."""
+        """Send SIGCONT if it is frozen."""
         if self.frozen:
             self.frozen = False
             # Before the signal, so that a lease check after this entry was made by a process that was not frozen.
@@ -78,7 +78,7 @@ class Member:
             self._signal(signal.SIGCONT)
 
     def drain(self) -> None:
-        """SIGTERM."""
+        """Send SIGTERM."""
         self._journal.write("draining", pid=self.pid)
         self._signal(signal.SIGTERM)
 

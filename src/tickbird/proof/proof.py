@@ -56,7 +56,7 @@ class Proof:
         copies: int = DEFAULT_COPIES,
         **setup: Any,
     ) -> None:
-        """`copies` of each schedule; `setup` of the workers, see `worker.Setup`."""
+        """Create a proof with `copies` of each schedule; `setup` has fields of `worker.Setup`."""
         self.seed = Random().randrange(1_000_000) if seed is None else seed
         self.seconds = seconds
         self.processes = processes
@@ -220,7 +220,7 @@ async def _has_same_clock(store: Store) -> bool:
 
 @contextmanager
 def _planning_on() -> Iterator[None]:
-    """`TICKBIRD_PLANNING=off` applies to the user's store, not to a temporary one."""
+    """Unset TICKBIRD_PLANNING: `off` applies to the user's store, not to a temporary one."""
     before = os.environ.pop("TICKBIRD_PLANNING", None)
     try:
         yield

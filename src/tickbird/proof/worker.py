@@ -101,7 +101,7 @@ def make_app(url: str, journal: Journal) -> Tickbird:
 
     @app.task
     async def raise_sometimes(run: Run, odds: float = 0.5) -> int:
-        """The tick and the attempt alone decide which attempts raise."""
+        """Raise in some attempts. Only the tick and the attempt number decide in which ones."""
         journal.write("began", run)
         if random.Random(f"{run.scheduled_for} {run.attempt}").random() < odds:
             journal.write("raised", run)
@@ -146,7 +146,7 @@ def _set_clock(offset: int) -> None:
 
 
 def _watch_stalls(journal: Journal) -> None:
-    """Journal stalls of this process, because a busy machine acts like a freeze; exit with its parent."""
+    """Record stalls in the journal, because a busy machine acts like a freeze; exit when the parent exits."""
     before, parent = time.monotonic(), os.getppid()
     while True:
         time.sleep(_STALL_POLL)

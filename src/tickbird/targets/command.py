@@ -91,7 +91,7 @@ class Command:
         )
 
     def describe(self) -> Mapping[str, Any]:
-        """The entry among the published tasks of a worker, which makes its workers findable."""
+        """Return the entry that a worker publishes for the command, so that its runs find this worker."""
         published = {"queue": "default", "description": "", "schema": {"type": "object"}}
         return {**published, "env": list(self._variables)}
 

@@ -43,7 +43,7 @@ class SpecExecutable(ABC):
         return not inspect.iscoroutinefunction(self.execute)
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
-        """Promise I17: a run is executed with the spec that it was planned with, or not at all."""
+        """Return the spec and the run; PayloadError if the run was planned with another target (promise I17)."""
         spec = run.spec
         if not isinstance(spec, self._spec) or spec.name != self.name:
             raise PayloadError(

@@ -84,7 +84,6 @@ class ChannelSink:
                 self._channel.send({"line": line, "level": fit_level(level), "at": at.isoformat()})
 
     def progress(self, run: Run, value: Any) -> None:
-        """Send the progress of the run."""
         with suppress(OSError):
             self._channel.send({"progress": encode_value(value)})
 

@@ -156,7 +156,7 @@ class ProcessPool:
         return process
 
     def _warm(self, limit: int | None) -> TaskProcess | None:
-        """Return the idle child that was used last; end children that do not fit."""
+        """Return the idle child that was used last; end children that use too much memory for `limit`."""
         while self._idle:
             child = self._idle.pop()
             if child.fits(limit):

@@ -184,7 +184,7 @@ class SupervisedProcess:
             self._loop.remove_reader(output.descriptor)
 
     def _end(self) -> str:
-        """A text that says how it ended."""
+        """Describe how it ended."""
         status = self._ending.get("status")
         if status is None:
             return "was killed from outside, together with its supervisor"
