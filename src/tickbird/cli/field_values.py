@@ -47,9 +47,11 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
             field="target",
             hint=f"Set {' or '.join(f'{kind}=…' for kind in target_names())}.",
         )
-    if several := [name for name in ("trigger", *TRIGGERS) if name in fields][1:]:
+    triggers = [name for name in ("trigger", *TRIGGERS) if name in fields]
+    if len(triggers) > 1:
+        first, second, *_ = triggers
         raise InvalidError(
-            f"{several[0]}: a schedule has only one trigger.", field=several[0], hint="Give one of them."
+            f"{first} and {second}: a schedule has only one trigger.", field=second, hint="Give one of them."
         )
     return fields
 

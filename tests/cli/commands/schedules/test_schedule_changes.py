@@ -237,7 +237,7 @@ def test_unset_of_a_person_schedule_restores_the_default(cli: Cli) -> None:
         (("payload=[1]",), "payload must be a JSON object"),
         (("payload={",), "payload is not JSON"),
         (("cron=61 * * * *",), "minute"),
-        (("cron=0 9 * * *", "every=1h"), "every: a schedule has only one trigger"),
+        (("cron=0 9 * * *", "every=1h"), "cron and every: a schedule has only one trigger"),
         (("cron=0 9 * * *", "tz=Mars/Phobos"), "there is no time zone 'Mars/Phobos'"),
         (("every=soon",), "every: 'soon' is not an interval"),
         (("every=0s",), "seconds must be at least 1."),

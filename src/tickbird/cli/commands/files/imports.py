@@ -36,7 +36,7 @@ def _shared(function: Any) -> Any:
             "--days",
             type=click.IntRange(1, 3_660),
             default=730,
-            help="Number of days ahead in which DST changes are compared (default: 730).",
+            help="Number of coming days to check for DST differences from the other system (default: 730).",
         ),
         click.option(
             "--format", "spelling", type=click.Choice(_SPELLINGS), help="Format (default: by file extension, or toml)."

@@ -73,7 +73,9 @@ def _defined(function: F) -> F:
             metavar="FIRST-LAST",
             help="With --country: holidays of these years (default: last year to ten years ahead).",
         ),
-        click.option("--description", type=storable_text, default="", metavar="TEXT", help="Description."),
+        click.option(
+            "--description", type=storable_text, default="", metavar="TEXT", help="Description of the calendar."
+        ),
         click.option(
             "--file", "document", metavar="JSON|@FILE|-", help="The calendar as one JSON object, instead of options."
         ),

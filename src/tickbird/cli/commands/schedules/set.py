@@ -46,7 +46,7 @@ def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> l
     type=storable_text,
     multiple=True,
     metavar="FIELD",
-    help="Field to reset to its value in code or its default, or option of the trigger to remove; repeatable.",
+    help="Field to reset to its value in code or to its default, or trigger option to remove; repeatable.",
 )
 @revision_option
 @actor_option
