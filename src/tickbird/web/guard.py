@@ -158,7 +158,7 @@ class PageGuard:
                 415,
                 "not-a-form",
                 "The request is not a form of the dashboard.",
-                hint="Go back to the page, and send its form.",
+                hint="Open the page and send the form again.",
             )
         body = await self.body(request, self._limits.body * _ENCODED)
         form = await run_if_large(len(body), read_form, body)

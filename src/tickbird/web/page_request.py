@@ -63,7 +63,7 @@ def read_form(body: bytes) -> Form:
             body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS, encoding="utf-8"
         )
     except ValueError:
-        raise InvalidError("The form cannot be read.", hint="Send it again from its page.") from None
+        raise InvalidError("The form cannot be read.", hint="Reload the page and send the form again.") from None
     # Browsers send CRLF line endings.
     return Form([(key, value.replace("\r\n", "\n")) for key, value in pairs])
 

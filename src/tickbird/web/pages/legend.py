@@ -39,8 +39,8 @@ SKIPS: Final[dict[SkipReason, str]] = {
     "rescheduled": "A user moved the next tick to a time after this one.",
     "operator": "A user skipped this tick.",
     "invalid": "The definition had an error when the tick was due.",
-    "edited": "The schedule was edited after the time of the tick, before its later due time (spread, reschedule).",
-    "deleted": "The schedule was deleted after the time of the tick, before its later due time (spread, reschedule).",
+    "edited": "The tick was due later (spread or reschedule), and the schedule was edited before that.",
+    "deleted": "The tick was due later (spread or reschedule), and the schedule was deleted before that.",
     "zone_data": "With the previous time zone data, this wall-clock time had already passed.",
     "shadow": "The schedule is a shadow of another system: ticks are recorded, nothing runs.",
 }
