@@ -114,7 +114,7 @@ class Forecasts(ClientBase):
     ) -> Preview:
         """List the next ticks of a definition, with warnings, and the ticks of other schedules around them.
 
-        Nothing is stored. At most 500 active schedules are looked at, around the first ten ticks that would run.
+        Nothing is stored. Counts ticks of at most 500 active schedules, around the first ten ticks that would run.
         """
         options = read_draft(definition)
         trigger = options.pop("trigger")
@@ -177,7 +177,7 @@ class Forecasts(ClientBase):
     ) -> ForecastComparison:
         """Forecast ticks, runs, skips, busy slots and lateness: as configured, and with the changes of a what-if.
 
-        Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
+        Nothing is stored. A request simulates at most 12,000,000 ticks. Requests are processed one at a time.
         """
         from tickbird.domain.forecast.forecast import WhatIf
 

@@ -140,7 +140,7 @@ class Runs(ClientBase):
     async def detail(self, run_id: RunId, *, tz: Zone = None) -> RunDetail:
         """Get a run with its failed and lost attempts, progress, position in the queue, and the reasons why it waits.
 
-        With `wait`, once it is final, or as it is after that time.
+        With `wait`, wait at most that long for the run to end.
         """
         return RunDetail(
             await self.get(run_id),

@@ -354,7 +354,7 @@ class Schedules(Bulk):
     ) -> RunRecord:
         """Create a manual run now; the schedule's ticks do not change. The same key again gives the same run.
 
-        With `wait`, the run once it is final, if it is within that time.
+        With `wait`, wait at most that long for the run to end.
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
