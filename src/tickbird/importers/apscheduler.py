@@ -107,9 +107,7 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
         parts = [_trigger(member, entry, horizon) for member in trigger["triggers"]]
         for fields, _ in parts:
             if "every" in fields:
-                raise ValueError(
-                    "an interval combined with other triggers is counted from the last firing of any of them"
-                )
+                raise ValueError("it combines an interval with other triggers, and each firing restarts the interval")
             if extra := set(fields) - {"cron", "at", "tz", "any_of"}:
                 raise ValueError(
                     f"one of its triggers has {', '.join(sorted(extra))}, which only a complete schedule can have"

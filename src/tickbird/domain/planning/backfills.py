@@ -173,7 +173,7 @@ class BackfillSelection:
         left = self.count - taken
         if left <= MAX_RUNS:
             return InvalidError(
-                f"last: the range is too long. {taken:,} of its ticks already have a run.",
+                f"last: the range has too many ticks to check. {taken:,} of them already have a run.",
                 field="last",
                 hint="Choose a shorter range.",
             )
