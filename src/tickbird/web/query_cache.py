@@ -14,7 +14,7 @@ from tickbird.single_flight_cache import Lifetime, SingleFlightCache, from_end
 T = TypeVar("T")
 # A namespace, and a query of it.
 Key = tuple[Hashable, ...]
-# Bytes of the fresh results, and the same for the previous ones that are shown while a query is slow.
+# Bytes of the fresh results. The previous results, which are shown while a query is slow, have the same limit.
 MAX_BYTES: Final = 32_000_000
 # Bytes of a result besides its value.
 _OVERHEAD: Final = 2_000

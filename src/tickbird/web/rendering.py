@@ -59,7 +59,7 @@ def plain(value: object, maximum: int = _MAX_LENGTH) -> str:
     """Return a text with invisible characters escaped, truncated to `maximum` characters."""
     whole = str(value)
     part = whole[:maximum]
-    # Checks character distinct character once, because a text may have a million characters.
+    # Checks each distinct character once, because a text may have a million characters.
     shown = part.translate({ord(character): _shown(character) for character in set(part) if not _visible(character)})
     return shown if len(whole) <= maximum else f"{shown}… ({len(whole):,} characters)"
 

@@ -15,7 +15,7 @@ from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("from", "run", "skipped")
-_MIN_COUNT = 5.0  # the least width of a column
+_MIN_COUNT = 5.0  # minimum width of a column in pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

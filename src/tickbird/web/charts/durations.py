@@ -15,8 +15,8 @@ from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("started", "status", "duration")
-_POINT_SPACING = 7.0  # pixels that points need each
-_WIDE_RANGE = 50.0  # longest to shortest, from which the scale goes by powers
+_POINT_SPACING = 7.0  # pixels per point
+_WIDE_RANGE = 50.0  # ratio of longest to shortest above which the scale is logarithmic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

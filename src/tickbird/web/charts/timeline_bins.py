@@ -12,8 +12,8 @@ from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.charts.time_scale import abbreviation, time_text, wall, weekday_text
 from tickbird.web.charts.timeline_symbols import Symbol, Window, begins, kind_of, size_of
 
-_SYMBOL_SPACING = 11.0  # pixels that marks need each, on average, to be told apart
-_BIN = 16.0  # the least width of a bin
+_SYMBOL_SPACING = 11.0  # average distance in pixels at which symbols can be distinguished
+_BIN = 16.0  # minimum width of a bin in pixels
 _SPANS = (1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800)
 _RATES = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("week", 604_800))
 # A symbol above the bin shows these kinds.

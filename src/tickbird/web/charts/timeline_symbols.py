@@ -14,8 +14,8 @@ from tickbird.web.charts.symbols import LABELS, Kind, hatch, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HALF = 4.0  # half the height of a bar
-_MIN_COUNT = 14.0  # a bar shorter than this is a shape alone
-_VISIBLE_DELAY = 7.0  # pixels of lateness from which it has a line of its own
+_MIN_COUNT = 14.0  # a shorter bar is drawn only as a symbol
+_VISIBLE_DELAY = 7.0  # minimum pixels of lateness that get their own line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
