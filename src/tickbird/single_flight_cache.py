@@ -13,7 +13,7 @@ from tickbird.domain.sized_cache import SizedCache
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-# Seconds from the start of a computation until its value expires, by the seconds that the computation took.
+# Returns the seconds from the start of a computation until its value expires, given the duration of the computation.
 Lifetime = Callable[[float], float]
 
 

@@ -12,7 +12,7 @@ from tickbird.domain.errors import InvalidError, SchemaError, StoreUnavailableEr
 log = logging.getLogger("tickbird.engine")
 
 T = TypeVar("T")
-# A batch is no longer halved after this many refused records: the cause is then hardly in the records.
+# A batch is no longer halved after this many refused records: the records are then probably not the cause.
 MAX_REFUSED: Final = 20
 # Seconds before a retry of refused records; doubled each time, up to the second value.
 _FIRST_PAUSE: Final = 0.5

@@ -63,7 +63,7 @@ class PlannerStep:
             # Each batch is offered an equal share of the free slots.
             shares = range(parallel_batches, 0, -1)
             plans = await asyncio.gather(*(self._plan(expected, sharers) for sharers in shares))
-        # The batch that was planned last has read what the others left over.
+        # The batch that was planned last has read the schedules that the others left.
         last = max(plans, key=lambda result: result.now)
         if not self._clock_guard.trusts(last.now, began, expected):
             return self._clock_guard.recheck_after

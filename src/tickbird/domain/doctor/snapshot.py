@@ -131,7 +131,7 @@ class Workload:
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     scheduled: Sequence[ScheduledByTarget] = ()
     due: OverdueSchedules = OverdueSchedules()
-    # Of all namespaces, the oldest first; also those that this process leaves alone.
+    # Of all namespaces, the oldest first; also those that this process ignores.
     unplanned: Sequence[UnplannedSchedule] = ()
     expired: ExpiredLeases = ExpiredLeases()
     # (schedule, calendar): the schedule still uses an earlier version of the calendar.

@@ -61,8 +61,8 @@ class Activity:
         return self.kind, self.run.id, None
 
 
-# Transactions that were open when later ones were delivered, with the progress of their runs: twice the id up to which
-# all were delivered, minus one if only the audit entry of the last one was.
+# Transactions that were open when later ones were delivered, each with its progress: 2 * id of the last delivered run,
+# or 2 * id - 1 if only the audit entry of that run was delivered.
 OpenAtCursor = tuple[tuple[int, int], ...]
 
 # An instant, the rank of a kind and the id of a row.

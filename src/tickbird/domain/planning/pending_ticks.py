@@ -128,7 +128,7 @@ class PendingTicks:
             return None if tick is None else self.due_at(tick)
         wakeup = tick + self._offset
         if any(override.due_at is not None for override in self.overrides):
-            # A skipped tick is recorded at its time, or together with a tick after it that was moved before that.
+            # A skipped tick is recorded at its time, or earlier, together with a later tick that was moved before it.
             runnable = self.next_runnable(tick)
             wakeup = wakeup if runnable is None else min(wakeup, self.due_at(runnable))
         return wakeup

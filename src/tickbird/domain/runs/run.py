@@ -27,7 +27,7 @@ SkipReason = Literal[
     "rescheduled",
     "operator",
     "invalid",
-    # Past, but not due yet because of its spread or a reschedule, when the definition was changed or deleted.
+    # The tick was past but not due yet (spread or reschedule) when the definition was changed or deleted.
     "edited",
     "deleted",
     # Its wall-clock time had already passed under the previous time zone data.

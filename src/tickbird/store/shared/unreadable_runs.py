@@ -12,7 +12,7 @@ from tickbird.store.shared.json_columns import Undecodable, decode
 _MAX_COUNT: Final = 10_000
 # A claim searches this many times for a readable run; the next claim continues from there.
 ROUNDS: Final = 50
-# If there are too many to remember, claims read the same ones again: not too often.
+# If there are too many to store here, claims read some of them again, at most once in this time.
 _PAUSE: Final = timedelta(seconds=1)
 
 
@@ -57,7 +57,7 @@ class UnreadableRuns:
         return since is not None and abs(since.total_seconds()) >= RECHECK_SECONDS
 
     def next_claim_at(self, now: datetime) -> datetime:
-        """The instant of the next claim, after a claim that read no other run in its rounds."""
+        """The instant of the next claim, after a claim whose rounds read only unreadable runs."""
         return now if len(self) < _MAX_COUNT else now + _PAUSE
 
     def snapshot(self) -> tuple[Unreadable, ...]:
