@@ -32,7 +32,7 @@ def inherit_settings(
             # The concurrency key of the task may need fields that the payload lacks.
             schedules[name] = definition
             location = document.location("schedules", name)
-            diagnostics.append(Diagnostic(location, f"schedule {name}: {error} Its task declares it."))
+            diagnostics.append(Diagnostic(location, f"schedule {name}: {error} The value comes from its task."))
     return replace(document, schedules=schedules), diagnostics
 
 

@@ -110,7 +110,7 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
                 raise ValueError("it combines an interval with other triggers, and each firing restarts the interval")
             if extra := set(fields) - {"cron", "at", "tz", "any_of"}:
                 raise ValueError(
-                    f"one of its triggers has {', '.join(sorted(extra))}, which only a complete schedule can have"
+                    f"one of its triggers has {', '.join(sorted(extra))}, which Tickbird supports only per schedule"
                 )
         any_of = [fields for fields, _ in parts]
         return {"any_of": any_of}, lambda after, until: [at for _, fires in parts for at in fires(after, until)]
