@@ -15,7 +15,7 @@ from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("from", "run", "skipped")
-_MIN_COUNT = 5.0  # minimum width of a column in pixels
+_MIN_WIDTH = 5.0  # minimum width of a column in pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ def tick_bars(
         return lesson("bars", title, sentence, _HEADS, width, 120)
     frame = Frame(width, 200, 44, width - 44, 14, 154)
     given = len(bars)
-    joined = max(1, -(-given // max(1, int(frame.plot_width / _MIN_COUNT))))
+    joined = max(1, -(-given // max(1, int(frame.plot_width / _MIN_WIDTH))))
     bars = _joined(sorted(bars, key=lambda bar: epoch(bar.at)), joined)
     span = max(1.0, span) * joined
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + span

@@ -14,7 +14,7 @@ from tickbird.web.charts.symbols import LABELS, Kind, hatch, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HALF = 4.0  # half the height of a bar
-_MIN_COUNT = 14.0  # a shorter bar is drawn only as a symbol
+_MIN_WIDTH = 14.0  # a shorter bar is drawn only as a symbol
 _VISIBLE_DELAY = 7.0  # minimum pixels of lateness that get their own line
 
 
@@ -144,7 +144,7 @@ def _tick(symbol: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
     parts = [_hit(due, end, y)]
     if start - due >= _VISIBLE_DELAY:
         parts += [line(due, y, start, y, "pic-lead"), line(due, y - 4, due, y + 4, "pic-lead")]
-    if end - start < _MIN_COUNT:
+    if end - start < _MIN_WIDTH:
         return joined(*parts, shape(kind, (start + end) / 2, y))
     parts.append(rect(start, y - _HALF, end - start, 2 * _HALF, f"pic-bar is-{kind}", 2))
     if kind == "running":
@@ -156,7 +156,7 @@ def _tick(symbol: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
 
 def _skip(symbol: SkipSymbol, y: float, window: Window) -> Svg:
     start, end = window.x(begins(symbol)), window.x(ends(symbol, window))
-    if end - start < 2 * _MIN_COUNT:
+    if end - start < 2 * _MIN_WIDTH:
         return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
     box = (start, y - 5, end - start, 10.0)
     return joined(
@@ -169,7 +169,7 @@ def _skip(symbol: SkipSymbol, y: float, window: Window) -> Svg:
 
 def _number(symbol: SkipSymbol, y: float, window: Window) -> Svg:
     start, end = window.x(begins(symbol)), window.x(ends(symbol, window))
-    if symbol.count > 1 and end - start < 2 * _MIN_COUNT:
+    if symbol.count > 1 and end - start < 2 * _MIN_WIDTH:
         return label(short_count(symbol.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
     if symbol.count > 1 and end - start > 40:
         return label(f"{short_count(symbol.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")
