@@ -94,7 +94,7 @@ async def test_a_jump_and_back(
     await fleet.wait_for_workers(3)
     await until(lambda: "detected a jump of the store's clock" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides due ticks, which could not be undone.
-    with pytest.raises(ConflictError, match="Correct that clock, or wait five minutes"):
+    with pytest.raises(ConflictError, match="Correct the clock of the store, or wait five minutes"):
         await client.schedules.pause("clock", actor="ada")
     clock.set(0)
     await fleet.wait_for_runs(6)

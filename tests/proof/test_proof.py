@@ -232,7 +232,7 @@ def test_users_of_a_temporary_store_can_be_disturbed(url: str) -> None:
 def test_only_scratch_stores_are_ever_dropped(url: str) -> None:
     scratches = find_temp_stores(url)
     for other in (url, url.replace("birds.db", "tickbird_proof_x.db"), f"{url}?schema=tickbird_proof_12"):
-        with pytest.raises(StoreError, match=r"is not a temporary store. It was not dropped"):
+        with pytest.raises(StoreError, match=r"is not a temporary store, so it was not dropped"):
             asyncio.run(scratches.drop(other))
         with pytest.raises(StoreError, match="is not a temporary store"):
             asyncio.run(scratches.make(other))
