@@ -48,6 +48,7 @@ from conformance.runs.rescue import Rescue
 from conformance.runs.retries import Retries
 from conformance.runs.run_triggers import RunTriggers
 from conformance.runs.runs import Runs
+from conformance.runs.sql_functions import SqlFunctions
 from conformance.runs.targets import Targets
 from conformance.runs.unreadable import UnreadableRuns
 from conformance.schedules.bulk_changes import BulkChanges
@@ -78,6 +79,7 @@ __all__ = [
     "Plain",
     "Queues",
     "Sessions",
+    "SqlFunctions",
     "Statistics",
     "StoreConformance",
     "Tokens",
@@ -137,8 +139,10 @@ class StoreConformance(
     DashboardReadings,
     HttpResponses,
 ):
-    """The core and every capability."""
+    """The core and every capability, except functions in the store's database (`SqlFunctions`)."""
 
 
-_names = Counter(name for noun in StoreConformance.__mro__ for name in vars(noun) if name.startswith("test_"))
+_names = Counter(
+    name for noun in (SqlFunctions, *StoreConformance.__mro__) for name in vars(noun) if name.startswith("test_")
+)
 assert max(_names.values()) == 1, f"tests of two nouns share a name: {_names.most_common(1)}"

@@ -21,6 +21,7 @@ from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.rate_limits import RateLimits
 from conformance.runs.durations import Durations
 from conformance.runs.held import HeldRuns
+from conformance.runs.sql_functions import SqlFunctions
 from conformance.schedules.bulk_changes import BulkChanges
 from conformance.schedules.calendars import Calendars
 from conformance.schedules.pings import Pings
@@ -57,6 +58,7 @@ SUITES: Final[Mapping[str, type]] = {
     "pings": Pings,
     "queues": Queues,
     "sessions": Sessions,
+    "sql_functions": SqlFunctions,
     "statistics": Statistics,
     "tokens": Tokens,
 }

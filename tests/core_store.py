@@ -8,7 +8,7 @@ from datetime import datetime
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.runs.run import NewRun
-from tickbird.store.protocol.capabilities import CAPABILITIES, check_fields
+from tickbird.store.protocol.capabilities import check_fields
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.runs import SqliteRuns
@@ -47,5 +47,5 @@ class CoreStore(SqliteStore):
         runs = LimitedRuns(self._database)
         schedules.capabilities = runs.capabilities = capabilities
         self.schedules, self.runs = schedules, runs
-        for name in CAPABILITIES.keys() - set(capabilities):
+        for name in self.capabilities - set(capabilities):
             delattr(self, name)

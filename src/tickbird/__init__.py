@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tickbird.domain.schedules.definition import Backoff
     from tickbird.domain.schedules.dependencies import After, after
     from tickbird.domain.targets.command import command
+    from tickbird.domain.targets.sql import sql
     from tickbird.domain.triggers.cron.cron import cron
     from tickbird.domain.triggers.custom import custom_trigger
     from tickbird.domain.triggers.every import every
@@ -59,6 +60,7 @@ __all__ = [
     "every",
     "exclude",
     "rrule",
+    "sql",
 ]
 
 # Names load on first use, so that `import tickbird` and `tickbird --help` stay fast.
@@ -69,6 +71,7 @@ _MODULES = {
     "tickbird.domain.schedules.definition": ("Backoff",),
     "tickbird.domain.schedules.dependencies": ("After", "after"),
     "tickbird.domain.targets.command": ("command",),
+    "tickbird.domain.targets.sql": ("sql",),
     "tickbird.domain.triggers.cron.cron": ("cron",),
     "tickbird.domain.triggers.custom": ("custom_trigger",),
     "tickbird.domain.triggers.every": ("every",),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.text import check_name
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.loop_local import PerLoop
-from tickbird.stores import DEFAULT_URL, open_store
+from tickbird.stores import DEFAULT_URL, has_sql_functions, open_store
 from tickbird.targets.protocol import Run
 from tickbird.targets.task import Task
 from tickbird.task_registry import TaskRegistry
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tickbird.client.http import Transport
     from tickbird.engine.code_sync import Declarations
     from tickbird.loop_thread import Portal
+    from tickbird.store.protocol.sql_functions import SqlFunctionStore
     from tickbird.store.protocol.store import Store
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -46,8 +47,9 @@ class Tickbird(TaskRegistry):
         token: str | None = None,
         commands: Iterable[str] = (),
         command_env: Iterable[str] = (),
+        sql_connections: int = 4,
     ) -> None:
-        super().__init__(commands, command_env)
+        super().__init__(commands, command_env, sql_connections)
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
         self.namespace = check_name("default" if namespace is None else namespace, "namespace")
@@ -58,6 +60,7 @@ class Tickbird(TaskRegistry):
         # MODULE:ATTRIBUTE, if the app was imported by that reference.
         self.reference: str | None = None
         self._clients: PerLoop[Client] = PerLoop(self._connected)
+        self._sql_functions: PerLoop[SqlFunctionStore] = PerLoop(self._open_sql_functions)
 
     @classmethod
     def connect(cls, url: str | None = None, *, token: str | None = None, namespace: str | None = None) -> Tickbird:
@@ -127,7 +130,18 @@ class Tickbird(TaskRegistry):
         self._adopted = client
 
     async def aclose(self) -> None:
+        await self._sql_functions.close()
         await self._clients.close()
+
+    @property
+    def sql_functions(self) -> Callable[[], Awaitable[SqlFunctionStore]] | None:
+        """Opens the functions of the store's database, on connections of the running event loop; None without any."""
+        return self._sql_functions.get if has_sql_functions(self.url) else None
+
+    async def _open_sql_functions(self) -> tuple[Store, SqlFunctionStore]:
+        store = open_store(self.url)
+        await store.open()
+        return store, store.sql_functions
 
     @property
     def sync(self) -> Any:

@@ -71,6 +71,11 @@ def _not_a_store() -> StoreError:
     )
 
 
+def has_sql_functions(url: str) -> bool:
+    """True if runs can execute functions in the store's database."""
+    return url.partition(":")[0].lower() in ("postgresql", "postgres")
+
+
 def must_exist(store: Store) -> None:
     """Refuse an empty or missing file: opening it would create a new store, as if all schedules were lost."""
     path = getattr(store, "path", None)

@@ -26,12 +26,14 @@ R = TypeVar("R")
 class TaskRegistry(ABC):
     """The tasks and schedules that an app's code registers on import. Nothing is written to a store."""
 
-    def __init__(self, commands: Iterable[str] = (), command_env: Iterable[str] = ()) -> None:
+    def __init__(self, commands: Iterable[str] = (), command_env: Iterable[str] = (), sql_connections: int = 4) -> None:
         self.tasks: dict[str, Task[Any, Any]] = {}
         # Programs that its workers may start for schedules; all others are refused.
         self.allows: tuple[str, ...] = (commands,) if isinstance(commands, str) else tuple(commands)
         # Variables that definitions of such programs may set, or read from the environment of its workers.
         self.allows_env: tuple[str, ...] = check_variables(command_env)
+        # Connections of each worker for the SQL functions of one role, and for each named connection.
+        self.sql_connections = _checked_connections(sql_connections)
         self._declared: dict[str, Definition] = {}
 
     @overload
@@ -187,6 +189,14 @@ class TaskRegistry(ABC):
 
     @abstractmethod
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int: ...
+
+
+def _checked_connections(count: object) -> int:
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= 100:
+        raise DefinitionError(
+            f"sql_connections: {str(count)[:60]} is not a whole number from 1 to 100.", field="sql_connections"
+        )
+    return count
 
 
 def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:

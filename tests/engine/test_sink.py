@@ -25,6 +25,8 @@ class Notes:
         assert at.tzinfo is not None
         self.lines.append((run.attempt, level, text))
 
+    async def flush(self) -> None: ...
+
     def progress(self, run: Run, value: Any) -> None:
         self.values.append(value)
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from conformance import CoreConformance, StoreConformance
+from conformance import CoreConformance, SqlFunctions, StoreConformance
 
 
 class TestConformance(StoreConformance):
     """Collected once per store, see `conftest.py`."""
+
+    drivers: ClassVar = ["memory", "sqlite"]
+
+
+class TestPostgres(StoreConformance, SqlFunctions):
+    """PostgreSQL has functions too."""
+
+    drivers: ClassVar = ["postgres"]
 
 
 class TestCore(CoreConformance):

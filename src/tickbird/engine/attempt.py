@@ -8,7 +8,7 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any, Literal, Protocol
 
@@ -20,11 +20,21 @@ from tickbird.engine.monotonic import steady
 from tickbird.engine.processes.pool import ChildRun, ProcessPool, Reason
 from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, TaskFailure, encode_error, refuse_awaitable
-from tickbird.targets.protocol import CURRENT, EncodedResult, Executable, Run, RunSink
+from tickbird.targets.protocol import (
+    CURRENT,
+    EncodedResult,
+    Executable,
+    LostRun,
+    PostponedRun,
+    RecordedOutcome,
+    Run,
+    RunSink,
+)
 
 log = logging.getLogger("tickbird.engine")
 
 StopReason = Literal["cancel", "drain", "lease"]
+Result = EncodedResult | RecordedOutcome
 # Seconds that a coroutine past its timeout has to clean up before the timeout is recorded.
 _CLEANUP_SECONDS = 1.0
 
@@ -71,13 +81,14 @@ class Attempt:
         lease_ends: float,
         sink: RunSink | None = None,
         *,
+        worker: str | None = None,
         margin: float = 0.0,
         monotonic: Callable[[], float] = steady,
     ) -> None:
         self.claimed = claimed
         # Run and attempt: the fencing token.
         self.key = claimed.id, claimed.attempt
-        self.run = Run(claimed, sink)
+        self.run = Run(claimed, sink, worker)
         self.executable = executable
         # The policies that the run was planned with; a run without a schedule has its task's policies.
         definition = claimed.definition
@@ -87,7 +98,7 @@ class Attempt:
         self.lease_ends = lease_ends
         self._margin, self._monotonic = margin, monotonic
         self.stop_reason: StopReason | None = None
-        self._call: asyncio.Future[EncodedResult] | None = None
+        self._call: asyncio.Future[Result] | None = None
         # Set if a child process executes the run.
         self._child_run: ChildRun | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -150,7 +161,8 @@ class Attempt:
 
     def _run_in_child(self, children: ProcessPool) -> None:
         self._child_run = children.execute(self.claimed, self.run, self.executable, self._on_started, self.begin_by)
-        self._call = asyncio.wrap_future(self._child_run.future, loop=self._loop)
+        future: Future[Any] = self._child_run.future
+        self._call = asyncio.wrap_future(future, loop=self._loop)
         self._call.add_done_callback(self._done)
 
     def _on_started(self) -> None:
@@ -164,9 +176,7 @@ class Attempt:
         if timeout is not None and self._call is not None and not self._call.done():
             self._timer = self._loop.call_later(timeout, self._time_out)
 
-    def _start(
-        self, arguments: Any, threads: Executor | None, context: contextvars.Context
-    ) -> asyncio.Future[EncodedResult]:
+    def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Result]:
         if not self.executable.blocking:
             return self._loop.create_task(self._await(arguments), context=context)
         if threads is not None:
@@ -184,11 +194,12 @@ class Attempt:
         if self.is_expiring:
             raise LateStart
 
-    async def _await(self, arguments: Any) -> EncodedResult:
+    async def _await(self, arguments: Any) -> Result:
         self._check_lease()
         try:
-            return EncodedResult(encode_value(await self.executable.call(arguments)))
-        except asyncio.CancelledError:
+            result = await self.executable.call(arguments)
+            return result if isinstance(result, RecordedOutcome) else EncodedResult(encode_value(result))
+        except (asyncio.CancelledError, PostponedRun, LostRun):
             raise
         except BaseException as error:  # noqa: BLE001 - any error of a task is its outcome
             raise encode_error(error) from None
@@ -221,17 +232,19 @@ class Attempt:
         if not self.has_outcome:
             self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
 
-    def _done(self, call: asyncio.Future[EncodedResult]) -> None:
+    def _done(self, call: asyncio.Future[Result]) -> None:
         self._listener.returned()
         if self._timer is not None:
             self._timer.cancel()
-        if self._timed_out:
+        is_recorded = not call.cancelled() and call.exception() is None and isinstance(call.result(), RecordedOutcome)
+        if self._timed_out and not is_recorded:
             # Retrieve the exception, so that asyncio does not log it.
             if not call.cancelled():
                 call.exception()
             self._report_time_out()
             return
-        self._report(self._outcome(call))
+        if not self.has_outcome:
+            self._report(self._outcome(call))
 
     def fail(self, error: BaseException) -> Outcome | None:
         """Return the outcome after an internal error; it counts as an error of the task."""
@@ -242,8 +255,14 @@ class Attempt:
         self.has_outcome = True
         self._listener.ended(self, outcome)
 
-    def _outcome(self, call: asyncio.Future[EncodedResult]) -> Outcome | None:
+    def _outcome(self, call: asyncio.Future[Result]) -> Outcome | None:
         error = None if call.cancelled() else call.exception()
+        result = None if call.cancelled() or error is not None else call.result()
+        if isinstance(result, RecordedOutcome):
+            return self._make_outcome(result.status, error=result.error, is_recorded=True)
+        if isinstance(error, LostRun):
+            log.warning("run %d: attempt %d ended without an outcome: %s", *self.key, error)
+            return None
         if self.stop_reason == "lease":
             return None
         if self.stop_reason == "cancel":
@@ -257,10 +276,12 @@ class Attempt:
             log.error("run %d not started: its lease is about to expire. It is requeued", self.claimed.id)
             return self.outcome_if_unstarted("drain")
         if isinstance(error, TaskFailure):
-            return self._failed("raised", error.text, may_retry=error.may_retry)
-        if error is not None:
-            return self.fail(error)
-        return self._make_outcome("succeeded", result=call.result().value)
+            return self._failed(error.kind, error.text, may_retry=error.may_retry)
+        if isinstance(error, PostponedRun):
+            return self._make_outcome("queued", reason=error.reason, delay=error.delay, started=False)
+        if error is not None or result is None:
+            return self.fail(error or RuntimeError("the call has no result"))
+        return self._make_outcome("succeeded", result=result.value)
 
     def _make_outcome(self, status: Status, **fields: Any) -> Outcome:
         run = self.claimed

@@ -145,6 +145,7 @@ class Dispatcher:
                 self._executables[run.target_key],
                 began + self._lease,
                 self._sink,
+                worker=self.worker.id,
                 margin=self._margin,
                 monotonic=self._clock.monotonic,
             )
@@ -231,7 +232,10 @@ class Dispatcher:
             else:
                 if outcome.error is not None:
                     _log_failure(attempt, outcome.error, outcome)
-                self._outcomes.append(outcome)
+                if outcome.is_recorded:
+                    self._release(attempt.key)
+                else:
+                    self._outcomes.append(outcome)
         if self._outcomes:
             self.on_outcome()
         if returned:
@@ -271,7 +275,9 @@ class Dispatcher:
             self._idle.set()
 
     def is_finishing(self, key: tuple[int, int]) -> bool:
-        return key in self._finishing
+        # A SQL function records its outcome in its own transaction.
+        attempt = self.held.get(key)
+        return key in self._finishing or (attempt is not None and attempt.run.is_recording)
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:
         self._work_loop.call_soon_threadsafe(self._executor.stop, attempt, reason)

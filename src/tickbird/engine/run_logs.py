@@ -24,6 +24,8 @@ log = logging.getLogger("tickbird.engine")
 # Seconds that lines are collected, lines per write, and lines that wait while the store cannot be reached.
 _COLLECT_SECONDS: Final = 0.2
 _BATCH: Final = 1_000
+# Seconds that a run's own transaction waits for its log.
+_FLUSH_SECONDS: Final = 3.0
 _MAX_WAITING: Final = 50_000
 
 
@@ -94,7 +96,16 @@ class RunLogBuffer:
         await self._store.logs.write(lines, newest)
 
     async def flush(self) -> None:
-        """Write the lines of attempts whose outcomes follow. Outcomes do not wait for a log that cannot be written."""
+        """Write the lines of attempts whose outcomes follow; callable from any event loop.
+
+        Outcomes do not wait for a log that cannot be written.
+        """
+        if asyncio.get_running_loop() is not self._loop:
+            # A loop that has ended writes nothing.
+            with suppress(RuntimeError, TimeoutError):
+                writing = asyncio.run_coroutine_threadsafe(self.flush(), self._loop)
+                await asyncio.wait_for(asyncio.wrap_future(writing), _FLUSH_SECONDS)
+            return
         # Wait for a batch that is being written, too.
         if not self._lines and not self._progress and not self._writing.locked():
             return

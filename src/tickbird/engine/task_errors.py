@@ -6,7 +6,9 @@ import inspect
 import traceback
 from typing import Any, Final
 
+from tickbird.domain.runs.run import FailureKind
 from tickbird.domain.text import clean_text, describe, type_name
+from tickbird.targets.protocol import RunFailure
 
 MAX_ERROR: Final = 20_000
 
@@ -21,9 +23,9 @@ class TaskExited(RuntimeError):
 class TaskFailure(Exception):
     """A failure whose text is ready to be stored. If `may_retry` is False, another attempt cannot succeed."""
 
-    def __init__(self, text: str, *, may_retry: bool = True) -> None:
+    def __init__(self, text: str, *, may_retry: bool = True, kind: FailureKind = "raised") -> None:
         super().__init__(text)
-        self.text, self.may_retry = text, may_retry
+        self.text, self.may_retry, self.kind = text, may_retry, kind
 
 
 class LateStart(Exception):
@@ -32,6 +34,8 @@ class LateStart(Exception):
 
 def encode_error(error: BaseException) -> TaskFailure:
     """Convert an exception of a task so that a future can carry it and a store can store it."""
+    if isinstance(error, RunFailure):
+        return TaskFailure(clean_text(error.text[:MAX_ERROR]), may_retry=error.may_retry, kind=error.kind)
     if isinstance(error, StopIteration) or not isinstance(error, Exception):
         exited = TaskExited(error)
         exited.__cause__ = error

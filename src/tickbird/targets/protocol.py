@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from tickbird.domain.runs.logs import MAX_LEVEL
-from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
+from tickbird.domain.runs.run import ClaimedRun, Covers, FailureKind, Origin, Status
 from tickbird.domain.schedules.definition import Backoff
 from tickbird.domain.schedules.fields import OnCrash
 from tickbird.domain.targets.spec import TargetSpec
@@ -29,6 +29,10 @@ class RunSink(Protocol):
 
     def progress(self, run: Run, value: Any) -> None:
         """Store the progress of a run, as reported by its code."""
+        ...
+
+    async def flush(self) -> None:
+        """Write all lines; returns after a few seconds if that fails."""
         ...
 
 
@@ -81,11 +85,15 @@ _FORM = logging.Formatter("%(message)s")
 class Run:
     """The run that a function is executing; annotate a parameter with `Run` to get it."""
 
-    __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "lease_checked_at")
+    __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "is_recording", "lease_checked_at", "worker")
 
-    def __init__(self, claimed: ClaimedRun, sink: RunSink | None = None) -> None:
+    def __init__(self, claimed: ClaimedRun, sink: RunSink | None = None, worker: str | None = None) -> None:
         self._claimed = claimed
         self._sink = sink
+        # The id of the worker that executes it.
+        self.worker = worker
+        # Its own transaction is recording its outcome, so its lease may end at any moment.
+        self.is_recording = False
         self._log: RunLog | None = None
         self._cancelled = False
         # The last lease check before the function started, by time.monotonic().
@@ -103,10 +111,26 @@ class Run:
         if self._sink is not None and progress is not None:
             self._sink.progress(self, progress)
 
+    async def flush_log(self) -> None:
+        """Write the lines that were logged, if there are any."""
+        if self._sink is not None and self._log is not None:
+            await self._sink.flush()
+
     @property
     def id(self) -> int:
         """The run's id, the same in every attempt."""
         return self._claimed.id
+
+    @property
+    def incarnation(self) -> int:
+        """The incarnation of the store that leased it: with the attempt, the fencing token."""
+        return self._claimed.incarnation
+
+    @property
+    def timeout(self) -> int | None:
+        """Seconds that this attempt may take; None for no limit, and for a run without a schedule."""
+        definition = self._claimed.definition
+        return None if definition is None else definition.timeout
 
     @property
     def schedule(self) -> str | None:
@@ -182,6 +206,34 @@ class LaunchSpec:
 
 class LaunchError(Exception):
     """The reason why this worker cannot start a program; another worker, or a later attempt, may be able to."""
+
+
+class RunFailure(Exception):
+    """A failure with a text that is stored as it is, and a kind."""
+
+    def __init__(self, text: str, *, kind: FailureKind = "raised", may_retry: bool = True) -> None:
+        super().__init__(text)
+        self.text, self.kind, self.may_retry = text, kind, may_retry
+
+
+class PostponedRun(Exception):
+    """The run cannot start now; it is queued again after `delay` seconds, and uses up no attempt of its policy."""
+
+    def __init__(self, reason: str, delay: float) -> None:
+        super().__init__(reason)
+        self.reason, self.delay = reason, delay
+
+
+class LostRun(Exception):
+    """The outcome is unknown, or belongs to another attempt: when the lease has expired, the run is rescued."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOutcome:
+    """The outcome of a run that its own transaction has recorded."""
+
+    status: Status
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,11 @@ from tickbird.domain.runs.run import AttemptRecord, RunRecord
 from tickbird.domain.time.durations import duration_text
 
 MAX_ATTEMPTS = 20
+_FAILURES = {
+    "timeout": "timed out, ",
+    "reported": "reported a failure, ",
+    "contract": "broke the contract of its target, ",
+}
 
 
 class AttemptSteps(RunSteps):
@@ -61,7 +66,7 @@ class AttemptSteps(RunSteps):
         tries = f"after {count(run.attempt, 'attempt')}"
         if run.failure_kind == "lost":
             return f"its worker was lost {tries}, and it is not retried"
-        kind = {"timeout": "timed out, ", "reported": "reported a failure, "}.get(run.failure_kind or "", "")
+        kind = _FAILURES.get(run.failure_kind or "", "")
         return f"{kind}{tries}: {brief(run.error) or 'no error was recorded'}"
 
     def cancelled(self) -> str:

@@ -15,7 +15,8 @@ from tickbird.domain.targets.target import TASK, TargetKey
 
 Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
-FailureKind = Literal["raised", "timeout", "lost", "reported"]
+# "contract": the target broke the contract of its kind, such as a SQL function that returned NULL.
+FailureKind = Literal["raised", "timeout", "lost", "reported", "contract"]
 SkipReason = Literal[
     "misfire",
     "coalesced",
@@ -265,3 +266,5 @@ class Outcome:
     releases_no_run: bool = False
     # Incarnation of the store that leased the run; 0: any.
     incarnation: int = 0
+    # The run's own transaction has recorded it already.
+    is_recorded: bool = False

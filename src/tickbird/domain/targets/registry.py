@@ -19,6 +19,7 @@ from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.plug_ins import PLUG_IN_ERRORS, InvalidPlugInError, error_text, load_plug_ins
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.targets.spec import MAX_NAME_LENGTH, DefiningRole, FormField, Schema, TargetSpec, WrittenPart
+from tickbird.domain.targets.sql import SqlSpec
 from tickbird.domain.targets.target import TASK, Target
 from tickbird.domain.targets.task import TaskSpec
 from tickbird.domain.text import clean_text, type_name
@@ -33,6 +34,7 @@ INSTALL: Final = "Install its package on the machines of the workers and the ser
 BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
     TaskSpec,
     CommandSpec,
+    SqlSpec,
 )
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 _FORMATS_PER_KIND: Final = 256

@@ -87,6 +87,9 @@ class ChannelSink:
         with suppress(OSError):
             self._channel.send({"progress": encode_value(value)})
 
+    async def flush(self) -> None:
+        """Every line is sent at once."""
+
 
 class LogForwarder(logging.Handler):
     """Forwards records of all loggers except `run.log`."""

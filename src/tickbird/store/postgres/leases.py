@@ -67,7 +67,7 @@ class PostgresLeases(NounStore, LeaseStore):
         # If no run can be waiting for these, one statement is the complete transaction.
         is_single = all(outcome.releases_no_run for outcome in outcomes)
         finished = await self._db.record(
-            lambda db: _finish(db, self._db.revisions, holder, outcomes, now), single_statement=is_single
+            lambda db: record_outcomes(db, self._db.revisions, holder, outcomes, now), single_statement=is_single
         )
         if finished.released:
             self._db.notifier.notify()
@@ -113,7 +113,7 @@ class PostgresLeases(NounStore, LeaseStore):
         )
 
 
-async def _finish(
+async def record_outcomes(
     db: Session, revisions: RevisionCache, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
 ) -> FinishResult:
     """Record the outcomes, then release waiting runs in a later statement, which sees new ones too."""

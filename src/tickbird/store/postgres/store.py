@@ -31,6 +31,7 @@ from tickbird.store.postgres.queues import PostgresQueues
 from tickbird.store.postgres.runs import PostgresRuns
 from tickbird.store.postgres.schedules import PostgresSchedules
 from tickbird.store.postgres.sessions import PostgresSessions
+from tickbird.store.postgres.sql_functions import PostgresSqlFunctions
 from tickbird.store.postgres.statistics import PostgresStatistics
 from tickbird.store.postgres.tokens import PostgresTokens
 from tickbird.store.postgres.workers import PostgresWorkers
@@ -75,6 +76,7 @@ class PostgresStore(Store):
         self.runs = PostgresRuns(database)
         self.schedules = PostgresSchedules(database, switch, dashboard)
         self.sessions = PostgresSessions(database)
+        self.sql_functions = self._sql_functions = PostgresSqlFunctions(database)
         self.statistics = PostgresStatistics(database)
         self.tokens = PostgresTokens(database)
         self.workers = PostgresWorkers(database, identity)
@@ -100,6 +102,7 @@ class PostgresStore(Store):
         await self._connections.open()
 
     async def close(self) -> None:
+        await self._sql_functions.close()
         await self._database.notifier.close()
         await self._connections.close()
 

@@ -32,6 +32,7 @@ from tickbird.store.protocol.queues import QueueStore
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.protocol.schedules import ScheduleStore
 from tickbird.store.protocol.sessions import SessionStore
+from tickbird.store.protocol.sql_functions import SqlFunctionStore
 from tickbird.store.protocol.statistics import StatisticsStore
 from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.protocol.workers import WorkerStore
@@ -87,6 +88,9 @@ class Store(Protocol):
     )
     sessions: SessionStore = capability(
         "sessions", "Users cannot log in to the dashboard; on localhost `tickbird dev` needs no login."
+    )
+    sql_functions: SqlFunctionStore = capability(
+        "functions in its database", "Runs of SQL functions stay queued; registered statements are executed."
     )
     statistics: StatisticsStore = capability(
         "statistics", "`/metrics`, `tickbird simulate` and the page Now are refused."

@@ -104,6 +104,8 @@ class Connections:
         parsed = PostgresUrl.parse(url)
         self.schema = parsed.schema
         self.conninfo = _write_conninfo(parsed, within)
+        # Settings of the server that the URL has.
+        self.own_options = parsed.parameters.get("options", "")
         self.url = str(parsed)
         self.display_name = parsed.display_name
         self._size = size
