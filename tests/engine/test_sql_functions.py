@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.engine.test_worker import QUICK, final, until
 from tests.engine.test_worker import working as working_worker
-from tests.store.postgres.database import Database
+from tests.store.postgres.database import Database, create_role
 from tickbird import Tickbird, every, sql
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord
@@ -61,7 +63,8 @@ class Shop:
 async def working(database: Database, **options: Any) -> AsyncIterator[Shop]:
     """A worker; after it is drained, no connection is left."""
     bird = Tickbird(database.url, sql_connections=options.pop("sql_connections", 4))
-    async with working_worker(bird, options=QUICK, **options) as (client, process):
+    engine = replace(QUICK, **{name: options.pop(name) for name in ("lease", "drain") if name in options})
+    async with working_worker(bird, options=engine, **options) as (client, process):
         yield Shop(database, client, process)
 
     async def is_alone() -> bool:
@@ -183,3 +186,301 @@ class TestContract:
         run = await shop.run(retries=3)
         assert (run.status, run.failure_kind, run.attempt) == ("failed", "contract", 1)
         assert len(await shop.effects()) == 20
+
+
+FOREVER = "LOOP PERFORM pg_sleep(0.01); END LOOP;"
+# Swallows every error, also a cancellation.
+STUBBORN = "LOOP BEGIN PERFORM pg_sleep(0.01); EXCEPTION WHEN query_canceled OR OTHERS THEN NULL; END; END LOOP;"
+
+
+class TestStop:
+    @pytest.mark.parametrize("body", [FOREVER, STUBBORN])
+    async def test_a_timeout_ends_the_function(self, shop: Shop, body: str) -> None:
+        await shop.define(f"{WRITE} {body}")
+        run = await shop.run(timeout=1)
+        assert (run.status, run.failure_kind) == ("failed", "timeout")
+        assert await shop.effects() == []
+        await until(lambda: executes_nothing(shop.database))
+
+    @pytest.mark.parametrize("body", [FOREVER, STUBBORN])
+    async def test_a_cancelled_run_ends_its_function(self, shop: Shop, body: str) -> None:
+        await shop.define(f"{WRITE} PERFORM tickbird.log('begun'); {body}")
+        run_id = await shop.start()
+        await until(lambda: shop.lines(run_id))
+        await shop.client.runs.cancel(run_id, actor="ada")
+        assert (await final(shop.client, run_id)).status == "cancelled"
+        assert await shop.effects() == []
+        await until(lambda: executes_nothing(shop.database))
+
+    async def test_a_success_after_a_swallowed_cancellation_is_rolled_back(self, shop: Shop) -> None:
+        await shop.define(
+            f"{WRITE} PERFORM tickbird.log('begun'); "
+            "BEGIN PERFORM pg_sleep(600); EXCEPTION WHEN query_canceled THEN NULL; END; RETURN tickbird.result(true);"
+        )
+        run_id = await shop.start()
+        await until(lambda: shop.lines(run_id))
+        await shop.client.runs.cancel(run_id, actor="ada")
+        assert (await final(shop.client, run_id)).status == "cancelled"
+        assert await shop.effects() == []
+
+    async def test_a_function_that_waits_for_a_lock_is_ended(self, shop: Shop) -> None:
+        await shop.define(f"{WRITE} LOCK TABLE effects IN ACCESS EXCLUSIVE MODE; {FOREVER}", "holder")
+        await shop.define(f"{WRITE} RETURN tickbird.result(true);")
+        holder = await shop.start("holder")
+        await until(lambda: is_locked(shop.database))
+        run = await shop.run(timeout=1)
+        assert (run.status, run.failure_kind) == ("failed", "timeout")
+        await shop.client.runs.cancel(holder, actor="ada")
+        assert (await shop.run()).status == "succeeded", "the lock is free again"
+
+    async def test_log_and_progress_are_visible_while_the_function_runs(self, shop: Shop) -> None:
+        await shop.define(f"PERFORM tickbird.log('half'), tickbird.heartbeat(0.5); {FOREVER}")
+        run_id = await shop.start()
+
+        async def look() -> Any:
+            return await shop.client.runs.progress(run_id) and await shop.lines(run_id)
+
+        assert await until(look) == [(logging.INFO, "half")]
+        assert (await shop.client.runs.get(run_id)).status == "running"
+        await shop.client.runs.cancel(run_id, actor="ada")
+
+    async def test_waiting_for_a_connection_is_visible(self, database: Database) -> None:
+        async with working(database, sql_connections=1) as shop:
+            await shop.define(f"PERFORM tickbird.log('begun'); {FOREVER}", "slow")
+            await shop.define("RETURN tickbird.result(true);")
+            slow = await shop.start("slow")
+            await until(lambda: shop.lines(slow))
+            await shop.client.schedules.create("tick", every(seconds=1), sql("job"), actor="ada", max_runs=1)
+            [waiting] = await until(lambda: shop.client.runs.list(schedule="tick"))
+            text = "waits for a database connection: 1 of 1 of the store's owner are in use"
+            assert await until(lambda: shop.lines(waiting)) == [(logging.INFO, text)]
+
+            async def explain() -> str:
+                explanation = await shop.client.ticks.why("tick", waiting.scheduled_for)
+                return explanation.sentence if text in explanation.sentence else ""
+
+            assert await until(explain)
+            await shop.client.runs.cancel(slow, actor="ada")
+            assert (await final(shop.client, waiting.id)).status == "succeeded"
+
+    async def test_a_worker_that_drains_requeues_the_run_of_an_endless_function(self, database: Database) -> None:
+        async with working(database, drain=0.1) as shop:
+            await shop.define(f"{WRITE} PERFORM tickbird.log('begun'); {STUBBORN}")
+            run_id = await shop.start()
+            await until(lambda: shop.lines(run_id))
+        status = await database.one("SELECT status FROM tickbird.runs WHERE id = %s", run_id)
+        assert (status, await shop.effects()) == ("queued", [])
+
+
+class TestAttempts:
+    async def test_two_attempts_of_a_run_are_never_executed_at_once(self, shop: Shop) -> None:
+        await shop.define(f"{WRITE} RETURN tickbird.result(true);")
+        async with await psycopg.AsyncConnection.connect(shop.database.url) as older:
+            next_id = await shop.database.one("SELECT last_value + 1 FROM tickbird.ledger_id_seq")
+            for run_id in range(next_id - 1, next_id + 5):
+                await older.execute("SELECT pg_advisory_xact_lock(tickbird.job_lock(%s))", [run_id])
+            run_id = await shop.start()
+
+            async def is_postponed() -> Any:
+                return (await shop.client.runs.get(run_id)).reason
+
+            assert "older attempt" in await until(is_postponed)
+            steps = await until(lambda: shop.client.runs.waiting_for(run_id))
+            assert "older attempt" in steps[0].text
+            assert await shop.effects() == []
+        run = await final(shop.client, run_id)
+        assert (run.status, run.failures, run.crashes) == ("succeeded", 0, 0)
+        assert await shop.effects() == ["written"]
+
+    async def test_an_attempt_without_its_lease_is_rolled_back(self, shop: Shop) -> None:
+        await shop.define(
+            f"PERFORM tickbird.log('begun'); {WRITE} PERFORM pg_advisory_lock(4711); RETURN tickbird.result(true);"
+        )
+        async with await psycopg.AsyncConnection.connect(shop.database.url) as gate:
+            await gate.execute("SELECT pg_advisory_xact_lock(4711)")
+            run_id = await shop.start()
+            await until(lambda: shop.lines(run_id))
+            await shop.database.execute(
+                "UPDATE tickbird.runs SET status = 'cancelled', lease_until = NULL, finished_at = now() WHERE id = %s",
+                run_id,
+            )
+
+        async def is_over() -> bool:
+            return shop.process.busy == 0
+
+        await until(is_over)
+        assert await shop.effects() == []
+        assert (await shop.client.runs.get(run_id)).status == "cancelled"
+
+    async def test_a_lost_connection_leaves_the_run_to_rescue(self, database: Database) -> None:
+        async with working(database, lease=3.0) as shop:
+            await shop.define(
+                f"{WRITE} PERFORM tickbird.log('begun'); IF (job ->> 'attempt')::integer = 1 THEN {FOREVER} END IF; "
+                "RETURN tickbird.result(true);"
+            )
+            run_id = await shop.start()
+            await until(lambda: shop.lines(run_id))
+            await database.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'tickbird run %%'"
+            )
+            run = await final(shop.client, run_id)
+            assert (run.status, run.attempt, run.crashes, run.failures) == ("succeeded", 2, 1, 0)
+            assert await shop.effects() == ["written"]
+
+    async def test_a_success_releases_the_next_run(self, shop: Shop) -> None:
+        await shop.define(f"{WRITE} RETURN tickbird.result(true);")
+        await shop.client.schedules.create("queue", every(days=900), sql("job"), actor="ada", overlap="queue")
+        runs = [(await shop.client.schedules.trigger("queue", actor="ada")).id for _ in range(5)]
+        assert {(await final(shop.client, run_id)).status for run_id in runs} == {"succeeded"}
+
+
+async def executes_nothing(database: Database) -> bool:
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'tickbird run %%'"
+    return bool(await database.one(query) == 0)
+
+
+async def is_locked(database: Database) -> bool:
+    held = "relation = 'effects'::regclass AND mode = 'AccessExclusiveLock' AND granted"
+    return bool(await database.one(f"SELECT count(*) FROM pg_locks WHERE {held}"))
+
+
+@pytest.fixture
+async def roles(database: Database) -> tuple[str, str]:
+    """A role that may execute jobs, and one that may not."""
+    for role in ("reporting", "stranger"):
+        await create_role(database, role)
+        await database.execute(f"GRANT ALL ON effects TO {role}; GRANT CREATE ON SCHEMA public TO {role}")
+    await database.execute("SELECT tickbird.allow_job_role('reporting')")
+    return "reporting", "stranger"
+
+
+TRY = "BEGIN {} EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%%', SQLERRM; END;"
+
+
+@pytest.mark.usefixtures("roles")
+class TestPermissions:
+    async def test_a_function_is_executed_as_its_role_and_cannot_leave_it(self, shop: Shop) -> None:
+        for command in ("RESET ROLE", "SET ROLE stranger", "SET ROLE postgres", "SET LOCAL ROLE NONE"):
+            attempt = TRY.format(f"EXECUTE '{command}';")
+            await shop.define(f"{attempt} RETURN tickbird.result(true, current_user);")
+            run = await shop.run(role="reporting")
+            assert run.result == {"success": True, "message": "reporting"}, command
+            assert "security-definer" in (await shop.lines(run))[0][1]
+        for command in ("SET SESSION AUTHORIZATION postgres", "COMMIT", "ROLLBACK"):
+            await shop.define(f"EXECUTE '{command}'; RETURN tickbird.result(true);")
+            assert (await shop.run(role="reporting")).failure_kind == "raised", command
+
+    async def test_the_role_has_only_its_own_permissions(self, shop: Shop) -> None:
+        await shop.define("PERFORM 1 FROM tickbird.runs; RETURN tickbird.result(true);")
+        run = await shop.run(role="reporting")
+        assert "permission denied" in (run.error or "")
+        assert (await shop.run()).status == "succeeded", "the store's owner"
+
+    async def test_settings_of_a_function_do_not_outlive_it(self, shop: Shop) -> None:
+        await shop.define(
+            "SET search_path = nowhere; SET statement_timeout = 0; SET timezone = 'Asia/Tokyo'; "
+            "SET application_name = 'hidden'; CREATE TEMP TABLE scratch (n integer); PERFORM pg_advisory_lock(42); "
+            "LISTEN gossip; RETURN tickbird.result(true);"
+        )
+        for _ in range(3):
+            run = await shop.run(timeout=60)
+            assert run.status == "succeeded", run.error
+        await shop.define(
+            "RETURN tickbird.result(true, '', jsonb_build_object("
+            "'path', current_setting('search_path'), 'zone', current_setting('timezone'), "
+            "'name', current_setting('application_name'), 'temp', to_regclass('pg_temp.scratch'), "
+            "'locks', (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 42), "
+            "'channels', (SELECT count(*) FROM pg_listening_channels())));"
+        )
+        run = await shop.run()
+        assert run.result["details"] == {
+            "path": "public, pg_temp",
+            "zone": await shop.database.one("SHOW timezone"),
+            "name": f"tickbird run {run.id} attempt 1",
+            "temp": None,
+            "locks": 0,
+            "channels": 0,
+        }
+
+    async def test_no_code_of_a_role_is_executed_as_the_owner(self, shop: Shop) -> None:
+        """Deferred triggers, held cursors, operators and types in its path, and prepared statements."""
+        await shop.database.execute(
+            "CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN INSERT INTO public.effects VALUES (1, current_user); RETURN NULL; END $$; "
+            "CREATE FUNCTION spy_query() RETURNS integer LANGUAGE plpgsql AS "
+            "$$ BEGIN INSERT INTO public.effects VALUES (2, current_user); RETURN 1; END $$; "
+            "CREATE TABLE bait (n integer); ALTER TABLE bait OWNER TO reporting; "
+            "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON bait DEFERRABLE INITIALLY DEFERRED "
+            "FOR EACH ROW EXECUTE FUNCTION spy(); "
+            "CREATE SCHEMA evil AUTHORIZATION reporting; "
+            "CREATE FUNCTION evil.is_equal(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS "
+            "$$ BEGIN INSERT INTO public.effects VALUES (3, current_user); RETURN true; END $$; "
+            "CREATE OPERATOR evil.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.is_equal); "
+            "CREATE FUNCTION evil.unnest(text[]) RETURNS SETOF text LANGUAGE plpgsql AS "
+            "$$ BEGIN INSERT INTO public.effects VALUES (4, current_user); RETURN; END $$"
+        )
+        await shop.define(
+            "INSERT INTO bait VALUES (1); EXECUTE 'DECLARE c CURSOR WITH HOLD FOR SELECT spy_query()'; "
+            "EXECUTE 'CREATE DOMAIN pg_temp.text AS integer'; "
+            "EXECUTE 'DEALLOCATE ALL'; EXECUTE 'PREPARE _pg3_0 AS SELECT public.spy_query()'; "
+            "EXECUTE 'SET search_path = evil, pg_temp, pg_catalog'; RETURN tickbird.result(true);"
+        )
+        run = await shop.run(role="reporting")
+        assert run.status == "succeeded", run.error
+        assert await shop.effects() == ["reporting"]
+
+    @pytest.mark.parametrize(
+        "function, reason",
+        [
+            ("pg_catalog.pg_read_file", "schema pg_catalog are not executed"),
+            ("pg_read_file", "does not exist"),
+            ("hidden.job", "schema hidden are not executed"),
+            ("nothing", "does not exist"),
+            ("returns_text", "must return jsonb"),
+            ("two_arguments", "must return jsonb"),
+            ("a_procedure", "must return jsonb"),
+            ("forbidden", "role reporting may not execute it"),
+        ],
+    )
+    async def test_other_functions_are_refused(self, shop: Shop, function: str, reason: str) -> None:
+        await shop.database.execute(
+            "CREATE SCHEMA hidden; CREATE FUNCTION hidden.job() RETURNS jsonb RETURN '{\"success\": true}'::jsonb; "
+            "CREATE FUNCTION returns_text() RETURNS text RETURN 'x'; "
+            "CREATE FUNCTION two_arguments(jsonb, jsonb) RETURNS jsonb RETURN $1; "
+            "CREATE PROCEDURE a_procedure() LANGUAGE sql AS ''; "
+            "CREATE FUNCTION forbidden() RETURNS jsonb RETURN '{\"success\": true}'::jsonb; "
+            "REVOKE ALL ON FUNCTION forbidden() FROM PUBLIC"
+        )
+        run = await shop.run(function, role="reporting", retries=3)
+        assert (run.status, run.failure_kind, run.attempt) == ("failed", "contract", 1)
+        assert reason in (run.error or "")
+        audit = "SELECT detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse' AND run_id = %s"
+        assert reason in await shop.database.one(audit, run.id)
+
+    async def test_a_role_that_is_not_allowed_is_refused(self, shop: Shop) -> None:
+        await shop.define("RETURN tickbird.result(true);")
+        run = await shop.run(role="stranger")
+        hint = "An administrator allows it: SELECT tickbird.allow_job_role('stranger')."
+        assert run.error == f"role stranger: may not execute jobs. {hint}"
+
+    async def test_a_function_that_another_owner_has_replaced_is_refused(self, shop: Shop) -> None:
+        await shop.define("RETURN tickbird.result(true);")
+        await shop.client.schedules.create("daily", every(days=900), sql("job", role="reporting"), actor="ada")
+        await shop.database.execute(
+            "INSERT INTO tickbird.job_functions SELECT id, 'job', 'postgres', 'ada' FROM tickbird.schedules"
+        )
+        trigger = shop.client.schedules.trigger
+        assert (await final(shop.client, (await trigger("daily", actor="ada")).id)).status == "succeeded"
+        await shop.database.execute("ALTER FUNCTION job(jsonb) OWNER TO stranger")
+        run = await final(shop.client, (await trigger("daily", actor="ada")).id)
+        assert (run.status, run.failure_kind) == ("failed", "contract")
+        assert "belongs to stranger, but belonged to postgres" in (run.error or "")
+
+    async def test_only_the_owner_may_execute_wrappers(self, database: Database, roles: tuple[str, str]) -> None:
+        for call in (
+            "call_as_postgres('pg_backend_pid()', '{}')",
+            "begin_job(1, 1, 0, '', 0)",
+            "allow_job_role('postgres')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await database.execute(f"SET ROLE {roles[0]}; SELECT tickbird.{call}")

@@ -90,6 +90,8 @@ class Ticks(ClientBase):
         if run is None:
             blocker = await store.runs.get(skip.run_id) if skip is not None and skip.run_id is not None else None
             return evidence if blocker is None else replace(evidence, others=[blocker])
+        if run.status == "running":
+            evidence = replace(evidence, progress=await store.logs.read_progress(run.id))
         if run.available_at > run.created_at:
             # It may have waited for one of these.
             others += await store.runs.list(namespace, schedule=name, before=run.id, limit=50)

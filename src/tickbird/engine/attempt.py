@@ -278,7 +278,8 @@ class Attempt:
         if isinstance(error, TaskFailure):
             return self._failed(error.kind, error.text, may_retry=error.may_retry)
         if isinstance(error, PostponedRun):
-            return self._make_outcome("queued", reason=error.reason, delay=error.delay, started=False)
+            reason = error.reason
+            return self._make_outcome("queued", error=reason, reason=reason, delay=error.delay, started=False)
         if error is not None or result is None:
             return self.fail(error or RuntimeError("the call has no result"))
         return self._make_outcome("succeeded", result=result.value)

@@ -230,7 +230,7 @@ class Dispatcher:
                 # The lease is lost or about to expire; another worker rescues the run.
                 self._release(attempt.key)
             else:
-                if outcome.error is not None:
+                if outcome.error is not None and (outcome.failure_kind is not None or outcome.is_recorded):
                     _log_failure(attempt, outcome.error, outcome)
                 if outcome.is_recorded:
                     self._release(attempt.key)

@@ -35,7 +35,7 @@ class AttemptSteps(RunSteps):
         where = f" on worker {attempt.worker}" if attempt.worker else ""
         what = {
             "lost": "lost its worker",
-            "drained": "was requeued because its worker was shutting down",
+            "drained": "was requeued" + ("" if attempt.error else " because its worker was shutting down"),
             "cancelled": "was cancelled",
         }.get(attempt.outcome, "failed")
         error = f": {brief(attempt.error)}" if attempt.error and attempt.outcome != "lost" else ""

@@ -9,6 +9,7 @@ from datetime import datetime
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition
+from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
@@ -55,6 +56,8 @@ class RunContext:
     # Of a waiting run's concurrency key: its limit, and the runs that hold its slots.
     limit: ConcurrencyLimit | None = None
     holders: Sequence[RunRecord] = ()
+    # Of a running run: its last reported progress.
+    progress: Progress | None = None
     # Of a queued run: its position in the queue.
     turn: QueuePosition | None = None
     # Of its dependencies: the last success of each, and runs that succeeded.

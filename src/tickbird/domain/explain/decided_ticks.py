@@ -96,6 +96,8 @@ class RunExplainer(Explainer):
         if run.status == "queued" and run.available_at > self.context.now and not run.attempt:
             by = f" {run.released_by} released it for then." if run.released_by else ""
             return f"Run {run.id} may start at {times(run.available_at)}.{by}"
+        if run.status == "queued" and run.available_at > self.context.now and run.error and run.failure_kind is None:
+            return f"Run {run.id} may start again at {times(run.available_at)}: {brief(run.error)}."
         if run.status == "queued" and run.available_at > self.context.now:
             tried = f"{brief(run.error)}; " if run.error else ""
             return f"Run {run.id} will be retried at {times(run.available_at)}: {tried}attempt {run.attempt} failed."
@@ -110,7 +112,10 @@ class RunExplainer(Explainer):
             stopping = " and is being cancelled" if run.cancel_requested_at else ""
             tries = f" (attempt {run.attempt})" if run.attempt > 1 else ""
             started = times(run.started_at or run.created_at)
-            return f"Run {run.id} has been running on worker {run.worker} since {started}{tries}{stopping}{late}."
+            waits = f" It {text}." if (text := progress.queue.reported_wait()) else ""
+            return (
+                f"Run {run.id} has been running on worker {run.worker} since {started}{tries}{stopping}{late}.{waits}"
+            )
         if run.status == "succeeded":
             tries = f" It took {run.attempt} attempts." if run.attempt > 1 else ""
             return f"Ran as run {run.id} at {times(begun or run.created_at)}{late}.{tries}"

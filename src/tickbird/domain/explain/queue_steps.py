@@ -9,7 +9,7 @@ from tickbird.domain.explain.explanation import Step
 from tickbird.domain.explain.run_steps import RunSteps, seconds_between
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.limits.rate_limits import QueuePosition
-from tickbird.domain.messages import capital, count
+from tickbird.domain.messages import brief, capital, count, folded
 from tickbird.domain.time.durations import duration_text
 
 
@@ -44,7 +44,8 @@ class QueueSteps(RunSteps):
     def in_queue(self) -> Step:
         run, now = self.run, self.context.now
         if run.available_at > now:
-            text = f"Attempt {run.attempt + 1} may start at {self.times(run.available_at)}."
+            postponed = f": {brief(run.error)}" if run.error and run.failure_kind is None else ""
+            text = f"Attempt {run.attempt + 1} may start at {self.times(run.available_at)}{postponed}."
             return Step(None, "queue", text, run.id, run.available_at)
         since = max(run.available_at, run.created_at)
         text = f"In queue {run.queue!r} since {self.times(since)} ({duration_text(seconds_between(since, now))})"
@@ -73,10 +74,18 @@ class QueueSteps(RunSteps):
                 until = f" until its lease expires at {times(run.lease_until)}" if run.lease_until else ""
                 text = f"{since}, but that worker is no longer live. The run is not rescued{until}."
                 return Step(False, "worker", text, run.id, run.lease_until)
-            return Step(True, "worker", f"{since}.", run.id, run.started_at)
+            waits = f"; it {text}" if (text := self.reported_wait()) else ""
+            return Step(True, "worker", f"{since}{waits}.", run.id, run.started_at)
         if run.worker is not None:
             return Step(True, "worker", f"Attempt {run.attempt} was on worker {run.worker}.", run.id, run.started_at)
         return None
+
+    def reported_wait(self) -> str:
+        """Return the progress that a running attempt reported, if it is a text."""
+        progress = self.context.progress
+        if progress is None or progress.attempt != self.run.attempt or not isinstance(progress.value, str):
+            return ""
+        return folded(progress.value)
 
     def deferred(self) -> Iterator[Step]:
         """Yield what delays a queued run that a worker could claim."""

@@ -140,7 +140,11 @@ BEGIN
             FROM pg_catalog.pg_proc AS p
             JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
             WHERE p.oid = function;
-            PERFORM pg_catalog.set_config('search_path', pg_catalog.format('%%I, public, pg_temp', place), true);
+            PERFORM pg_catalog.set_config(
+                'search_path',
+                CASE WHEN place = 'public' THEN '' ELSE pg_catalog.quote_ident(place) || ', ' END || 'public, pg_temp',
+                true
+            );
             IF has_argument THEN
                 EXECUTE pg_catalog.format('SELECT %%I.%%I($1)', place, title) INTO result USING argument;
             ELSE
