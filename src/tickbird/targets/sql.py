@@ -18,6 +18,8 @@ from tickbird.targets.spec_executable import SpecExecutable
 MAX_SLICES: Final = 1_000
 # Seconds until a run whose older attempt is still executed is tried again.
 _BUSY_DELAY: Final = 2.0
+# Seconds: a longer wait for a connection is shown in the log of the run.
+_SHORT_WAIT: Final = 0.5
 _UNREACHABLE_DELAY: Final = 5.0
 
 
@@ -113,22 +115,27 @@ class RoleSlots:
             self._release(role)
 
     async def _wait(self, role: str | None, run: Run) -> None:
-        owner = "the store's owner" if role is None else f"role {role}"
-        text = f"waits for a database connection: {self._used[role]} of {self._maximum} of {owner} are in use"
-        run.log.info(text)
-        run.heartbeat(text)
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(role, [])
         waiting.append(slot)
         try:
-            await slot
+            await asyncio.wait({slot}, timeout=_SHORT_WAIT)
+            if not slot.done():
+                self._report(role, run)
+                await slot
+                run.heartbeat("has a database connection")
         except asyncio.CancelledError:
             if slot.done() and not slot.cancelled():
                 self._release(role)
-            else:
+            elif slot in waiting:
                 waiting.remove(slot)
             raise
-        run.heartbeat("has a database connection")
+
+    def _report(self, role: str | None, run: Run) -> None:
+        owner = "the store's owner" if role is None else f"role {role}"
+        text = f"waits for a database connection: {self._used[role]} of {self._maximum} of {owner} are in use"
+        run.log.info(text)
+        run.heartbeat(text)
 
     def _release(self, role: str | None) -> None:
         """Hand the connection to the first that waits."""

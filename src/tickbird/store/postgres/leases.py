@@ -141,10 +141,22 @@ async def record_outcomes(
             started=numbers([outcome.started for outcome in outcomes]),
             **values,
         )
+    return FinishResult(at, frozenset(ended), await release_waiting(db, revisions, at, freed, watched, *keys))
+
+
+async def release_waiting(
+    db: Session,
+    revisions: RevisionCache,
+    at: datetime,
+    freed: Collection[int],
+    watched: Collection[int],
+    namespaces: Sequence[str],
+    keys: Sequence[str],
+) -> int:
+    """Release the runs that waited for runs that have ended; returns their number."""
     if watched:
         freed = await record_successes(db, watched, freed, at)
-    released = await release(db, revisions, freed, at, keys=set(zip(*keys, strict=True)))
-    return FinishResult(at, frozenset(ended), len(released))
+    return len(await release(db, revisions, freed, at, keys=set(zip(namespaces, keys, strict=True))))
 
 
 _run_id = attrgetter("run_id")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -27,7 +28,7 @@ from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.database.type_loaders import register
 from tickbird.store.postgres.database.watchdog import Pool, abort_connection
-from tickbird.store.postgres.leases import record_outcomes
+from tickbird.store.postgres.leases import record_outcomes, release_waiting
 from tickbird.store.postgres.rows import clean, json_text
 from tickbird.store.protocol.sql_functions import SqlFunctionStore
 
@@ -104,6 +105,20 @@ class PostgresSqlFunctions(NounStore, SqlFunctionStore):
             await pool.close()
 
 
+class _CallRow(NamedTuple):
+    """The columns of run_job."""
+
+    result: str | None
+    length: int | None
+    # None: the outcome is not recorded yet.
+    is_ended: bool | None
+    ended_at: Any
+    freed: list[int] | None
+    watched: list[int] | None
+    namespaces: list[str] | None
+    keys: list[str] | None
+
+
 class _CallAttempt:
     """One call on one connection."""
 
@@ -134,15 +149,10 @@ class _CallAttempt:
             await self._functions.give_back(connection)
 
     async def _converse(self, connection: Connection) -> SqlReport:
-        call = self._call
         session = Session(connection, self._db.connections.schema)
         try:
-            text, length = await self._call_function(session)
-            if self._is_stopped:
-                # The function has swallowed the cancellation.
-                await self._roll_back(session)
-                return SqlReport("lost")
-            result = read_result(text, length)
+            row = await self._call_function(session)
+            result = read_result(row.result, row.length or 0)
         except ContractError as error:
             await self._roll_back(session)
             return SqlReport("contract", error=str(error))
@@ -154,21 +164,35 @@ class _CallAttempt:
             if ending == "refused":
                 return await self._refuse(session, error)
             return SqlReport(ending, error=_error_text(error))
-        # Before the run's row is locked, which renewals of other leases would wait for.
         await self._listener.before_finish()
-        await connection.execute(session.statements["reset_session"])
         if result["success"] and result.get("again", False):
-            await connection.execute("COMMIT")
-            return SqlReport("again", result)
-        outcomes = [_outcome(call, result)]
-        finished = await record_outcomes(session, self._db.revisions, call.worker, outcomes, now=None)
-        if self._is_stopped or call.run_id not in finished.accepted:
+            released, is_ended = 0, True
+        else:
+            released, is_ended = await self._finish(session, row, result)
+        if self._is_stopped or not is_ended:
+            # Stopped: the function has swallowed the cancellation. Otherwise the lease was lost.
             await self._roll_back(session)
             return SqlReport("lost")
         await connection.execute("COMMIT")
-        if finished.released:
+        if released:
             self._db.notifier.notify()
+        if result.get("again", False) and result["success"]:
+            return SqlReport("again", result)
         return SqlReport("succeeded" if result["success"] else "reported", result, _message(result))
+
+    async def _finish(self, session: Session, row: _CallRow, result: Mapping[str, Any]) -> tuple[int, bool]:
+        """Record the outcome, unless the call has; returns the number of released runs, and whether it is recorded."""
+        call, revisions = self._call, self._db.revisions
+        if row.is_ended is False:
+            return 0, False
+        if row.is_ended and not (row.freed or row.watched or row.keys):
+            return 0, True
+        await session.connection.execute(session.statements["use_store_settings"])
+        if row.is_ended:
+            ids, names = (row.freed or [], row.watched or []), (row.namespaces or [], row.keys or [])
+            return await release_waiting(session, revisions, row.ended_at, *ids, *names), True
+        finished = await record_outcomes(session, revisions, call.worker, [_outcome(call, result)], now=None)
+        return finished.released, call.run_id in finished.accepted
 
     async def _refuse(self, session: Session, error: psycopg.Error) -> SqlReport:
         """Record that a function was not executed, and why."""
@@ -178,7 +202,7 @@ class _CallAttempt:
         )
         return SqlReport("refused", error=f"{reason}. {error.diag.message_hint or ''}".rstrip())
 
-    async def _call_function(self, session: Session) -> tuple[str | None, int]:
+    async def _call_function(self, session: Session) -> _CallRow:
         call = self._call
         timeout = 0 if call.timeout is None else int((call.timeout + _GRACE) * 1_000)
         cursor = psycopg.AsyncClientCursor(session.connection)
@@ -198,8 +222,8 @@ class _CallAttempt:
         )
         while cursor.nextset():
             pass
-        [(text, length)] = await cursor.fetchall()
-        return text, length or 0
+        [row] = await cursor.fetchall()
+        return _CallRow(*row)
 
     async def _roll_back(self, session: Session) -> None:
         await session.connection.execute(session.statements["roll_back_call"])
@@ -239,6 +263,8 @@ class _CallAttempt:
     async def _signal(self, terminate: bool) -> None:
         connections = self._db.connections
         async with connections.dedicated() as connection:
+            # Behind a pooler, prepared statements may belong to another client.
+            connection.prepare_threshold = None
             session = Session(connection, connections.schema)
             await session.fetch("signal_job", terminate=terminate, run_id=self._call.run_id)
 

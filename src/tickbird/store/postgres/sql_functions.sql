@@ -4,26 +4,16 @@
 -- name: call_function
 BEGIN ISOLATION LEVEL READ COMMITTED;
 SELECT tickbird.begin_job(%(run_id)s, %(attempt)s, %(incarnation)s, %(worker)s, %(timeout)s);
-SELECT left(s.result, %(limit)s), length(s.result)
-FROM (
-    SELECT CAST(tickbird.run_job(%(run_id)s, %(function)s, %(role)s, CAST(%(argument)s AS jsonb)) AS text) AS result
-    OFFSET 0
-) AS s;
+SELECT result, length, is_ended, ended_at, freed, watched, namespaces, keys
+FROM tickbird.run_job(
+    %(run_id)s, %(attempt)s, %(incarnation)s, %(worker)s, %(function)s, %(role)s, CAST(%(argument)s AS jsonb), %(limit)s
+);
 
--- name: reset_session
--- Undo everything that the function may have changed in the session, inside of its transaction: after it, a pooler gives the
--- next statement another session. The settings are those of the store's other connections.
-RESET ALL;
-SET LOCAL search_path = pg_catalog, pg_temp;
-SET LOCAL statement_timeout = '15s';
-SET LOCAL lock_timeout = '3s';
-SET LOCAL idle_in_transaction_session_timeout = '10s';
+-- name: use_store_settings
+-- The settings of the store's other connections, whose statements are written for indexes.
 SET LOCAL jit = off;
 SET LOCAL enable_seqscan = off;
 SET LOCAL enable_bitmapscan = off;
-UNLISTEN *;
-DISCARD TEMP;
-SELECT pg_advisory_unlock_all();
 
 -- name: roll_back_call
 -- Advisory locks of the session survive the end of a transaction.

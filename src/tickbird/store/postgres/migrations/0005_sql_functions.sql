@@ -203,7 +203,15 @@ BEGIN
 END $$;
 
 -- Executes the function of a run as a role (null: the owner of the store). Raises TB422 if it may not be executed.
-CREATE FUNCTION tickbird.run_job(run_id bigint, function_name text, role_name name, argument jsonb) RETURNS jsonb
+-- A success is recorded here, with the columns that succeed_runs returns; is_ended is false if the attempt has lost its lease, and
+-- null if the caller has to decide. Waiting runs are released by the caller.
+CREATE FUNCTION tickbird.run_job(
+    run_id bigint, attempt integer, incarnation integer, worker text, function_name text, role_name name, argument jsonb,
+    max_length integer
+) RETURNS TABLE (
+    result text, length integer, is_ended boolean, ended_at timestamptz, freed bigint[], watched bigint[], namespaces text[],
+    keys text[]
+)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -211,17 +219,20 @@ DECLARE
     executed_as name := coalesce(role_name, tickbird.job_owner());
     function regprocedure := tickbird.resolve_job_function(function_name, executed_as);
     schedule bigint;
-    defined tickbird.job_functions;
+    run_namespace text;
+    key text;
+    defined_owner name;
     has_argument boolean;
     owner name;
-    result jsonb;
+    returned jsonb;
 BEGIN
     SELECT p.pronargs = 1, pg_get_userbyid(p.proowner) INTO has_argument, owner FROM pg_proc AS p WHERE p.oid = function;
     SELECT r.schedule_id INTO schedule FROM tickbird.runs AS r WHERE r.id = run_job.run_id;
-    SELECT * INTO defined FROM tickbird.job_functions AS f WHERE f.schedule_id = schedule AND f.function = function_name;
-    IF defined.owner <> owner THEN
+    SELECT f.owner INTO defined_owner
+    FROM tickbird.job_functions AS f WHERE f.schedule_id = schedule AND f.function = function_name;
+    IF defined_owner <> owner THEN
         RAISE EXCEPTION 'function %: belongs to %, but belonged to % when the schedule was defined',
-            function_name, owner, defined.owner
+            function_name, owner, defined_owner
             USING ERRCODE = 'TB422', HINT = 'Check the function, then define the schedule again.';
     END IF;
     IF has_argument THEN
@@ -234,8 +245,45 @@ BEGIN
             ORDER BY r.id DESC LIMIT 1
         ));
     END IF;
-    EXECUTE format('SELECT tickbird.%I($1, $2)', tickbird.job_wrapper(executed_as)) INTO result USING function, argument;
-    RETURN result;
+    EXECUTE format('SELECT tickbird.%I($1, $2)', tickbird.job_wrapper(executed_as)) INTO returned USING function, argument;
+    -- Undo everything that the function may have changed in the session, before anything else is executed as the owner, and
+    -- inside of the transaction: after it, a pooler gives the next statement another session.
+    RESET ALL;
+    SET LOCAL search_path = pg_catalog, pg_temp;
+    SET LOCAL statement_timeout = '15s';
+    SET LOCAL lock_timeout = '3s';
+    SET LOCAL idle_in_transaction_session_timeout = '10s';
+    UNLISTEN *;
+    DISCARD TEMP;
+    PERFORM pg_advisory_unlock_all();
+    result := left(returned::text, max_length);
+    length := length(returned::text);
+    IF length <= max_length
+        AND jsonb_typeof(returned) = 'object'
+        AND returned -> 'success' = 'true'
+        AND jsonb_typeof(coalesce(returned -> 'message', '""')) = 'string'
+        AND coalesce(returned -> 'again', 'false') = 'false'
+    THEN
+        -- The same as succeed_runs. statement_timestamp() would be the start of the call.
+        UPDATE tickbird.runs AS r
+        SET status = 'succeeded', lease_until = NULL, finished_at = clock_timestamp(), result = returned::json,
+            error = NULL, failure_kind = NULL, reason = NULL
+        WHERE r.id = run_job.run_id AND r.attempt = run_job.attempt AND r.status = 'running'
+            AND (run_job.incarnation = 0 OR r.incarnation = run_job.incarnation)
+            AND r.worker = coalesce(run_job.worker, r.worker)
+        RETURNING r.finished_at, r.namespace, r.concurrency_key INTO ended_at, run_namespace, key;
+        is_ended := FOUND;
+        -- In later statements, which see runs that began to wait in the meantime.
+        watched := tickbird.tracked_schedules(ARRAY[schedule]);
+        freed := ARRAY(
+            SELECT r.schedule_id FROM tickbird.runs AS r
+            WHERE r.schedule_id = schedule AND r.status = 'waiting' AND r.lane < 2
+            ORDER BY r.schedule_id, r.lane, r.id LIMIT 1
+        );
+        namespaces := CASE WHEN key IS NULL THEN '{}' ELSE ARRAY[run_namespace] END;
+        keys := CASE WHEN key IS NULL THEN '{}' ELSE ARRAY[key] END;
+    END IF;
+    RETURN NEXT;
 END $$;
 
 -- Used by functions of jobs.
@@ -269,7 +317,7 @@ RETURN jsonb_build_object('success', success, 'message', message)
 REVOKE ALL ON FUNCTION
     tickbird.allow_job_role(name),
     tickbird.begin_job(bigint, integer, integer, text, integer),
-    tickbird.run_job(bigint, text, name, jsonb)
+    tickbird.run_job(bigint, integer, integer, text, text, name, jsonb, integer)
 FROM PUBLIC;
 
 SELECT tickbird.allow_job_role(tickbird.job_owner());

@@ -1,0 +1,126 @@
+"""SQL functions that are due at once, compared with the same calls with bare psycopg."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from functools import partial
+from typing import Any, Final
+
+import psycopg
+
+from bench.common import Options, Report, Table, interleave, step
+from bench.contenders import Seen, process, run_worker
+from bench.database import server, version
+from tickbird import Tickbird, every, sql
+from tickbird.store.postgres import PostgresStore
+from tickbird.store.shared.sql import load_statements
+from tickbird.worker import WorkerProcess
+
+STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "sql").items()}
+PATIENCE: Final = 60.0
+BARE_CALLS, BARE_BLOCKS = "bare calls", "bare calls in BEGIN … COMMIT"
+
+
+async def measure(options: Options, report: Report) -> None:
+    """A thousand runs of a function that writes one row, with 4 and 10 connections."""
+    count, rounds = options.size(1_000, 20), options.size(5, 1)
+    with server() as running:
+        report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
+        url = running.create_database()
+        with step(f"created {count:,} schedules"):
+            await _prepare(url, count)
+        for connections in (4,) if options.quick else (4, 10):
+            with step(f"executed on {connections} connections"):
+                await _compare(options, report, url, count, rounds, connections)
+
+
+async def _prepare(url: str, count: int) -> None:
+    await PostgresStore(url).migrate()
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute(STATEMENTS["make_function"])
+    async with Tickbird(url) as client:
+        for number in range(count):
+            await client.schedules.create(f"job-{number}", every(days=900), sql("public.job"), actor="bench")
+
+
+async def _compare(options: Options, report: Report, url: str, count: int, rounds: int, connections: int) -> None:
+    ours = f"Tickbird, {connections} connections"
+    names = {block: f"{block}, {connections} connections" for block in (BARE_CALLS, BARE_BLOCKS)}
+    variants = {
+        ours: partial(_execute, url, count, connections),
+        names[BARE_CALLS]: partial(_call, url, count, connections, False),
+        names[BARE_BLOCKS]: partial(_call, url, count, connections, True),
+    }
+    rates = await interleave(rounds, variants)
+    report.samples |= rates.values
+    report.tables.append(
+        Table(
+            f"Calls per second of a function that writes one row, {connections} connections",
+            ("variant", "calls/s", "min – max"),
+            [[name, rates.median(name), rates.spread(name)] for name in rates.values],
+            "Each call is one transaction, which Tickbird ends with the outcome of the run.",
+        )
+    )
+    for block, name in names.items():
+        share = rates.ratio(ours, name)
+        met = None if options.quick else share >= 0.5
+        report.hold(f"{count:,} SQL functions due at once: {ours} compared with {block}", "≥ 0.50 ×", share, met)
+
+
+async def _work(connections: int, url: str, seen: Seen) -> None:
+    worker = WorkerProcess(Tickbird(url, sql_connections=connections), slots=2 * connections)
+    worker.on_started = seen.started
+    await run_worker(worker, seen)
+
+
+async def _execute(url: str, count: int, connections: int) -> float:
+    """Runs per second, from the first start to the last recorded end."""
+    seen = Seen()
+    worker = process(partial(_work, connections), url, seen)
+    try:
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+            while not seen.count.value:
+                await asyncio.sleep(0.01)
+            await connection.execute(STATEMENTS["enqueue_jobs"])
+            await connection.execute(STATEMENTS["wake_worker"])
+            deadline = time.perf_counter() + PATIENCE
+            while (await _one(connection, "left_jobs"))[0] and time.perf_counter() < deadline:
+                await asyncio.sleep(0.02)
+            done, seconds = await _one(connection, "job_seconds")
+        assert done == count, f"{done} of {count} runs succeeded"
+        return float(done / seconds)
+    finally:
+        seen.stop.set()
+        worker.join(10)
+        if worker.is_alive():
+            worker.kill()
+            worker.join()
+
+
+async def _call(url: str, count: int, connections: int, in_block: bool) -> float:
+    """Calls per second of a program that does nothing else."""
+    opened = [await psycopg.AsyncConnection.connect(url, autocommit=True) for _ in range(connections)]
+    numbers = iter(range(count))
+
+    async def work(connection: Any) -> None:
+        for number in numbers:
+            payload = {"payload": {}, "run_id": number, "attempt": 1, "schedule": f"job-{number}"}
+            values = {"job": json.dumps(payload)}
+            if not in_block:
+                await connection.execute(STATEMENTS["call_job"], values, prepare=True)
+                continue
+            async with connection.transaction():
+                await connection.execute(STATEMENTS["call_job"], values, prepare=True)
+
+    began = time.perf_counter()
+    await asyncio.gather(*map(work, opened))
+    seconds = time.perf_counter() - began
+    for connection in opened:
+        await connection.close()
+    return count / seconds
+
+
+async def _one(connection: Any, name: str) -> Any:
+    return (await (await connection.execute(STATEMENTS[name])).fetchall())[0]

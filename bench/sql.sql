@@ -1,0 +1,31 @@
+-- SQL functions: the function of the benchmark, and runs of it that are due at once.
+
+-- name: make_function
+CREATE TABLE effects (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload jsonb);
+CREATE FUNCTION job(job jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO effects (payload) VALUES (job);
+    RETURN '{"success": true, "message": "done"}';
+END $$;
+
+-- name: enqueue_jobs
+-- One run of each schedule.
+WITH gone AS (DELETE FROM tickbird.runs)
+INSERT INTO tickbird.runs (
+    schedule_id, revision, due_at, available_at, created_at, priority, crash_limit, status, origin, namespace, target_kind,
+    target, queue
+)
+SELECT s.id, s.revision, now(), now(), now(), 0, 3, 'queued', 'manual', 'default', 'sql', 'store', 'default'
+FROM tickbird.schedules AS s;
+
+-- name: wake_worker
+NOTIFY tickbird;
+
+-- name: call_job
+SELECT job(%(job)s);
+
+-- name: left_jobs
+SELECT count(*) FROM tickbird.runs WHERE finished_at IS NULL;
+
+-- name: job_seconds
+SELECT count(*), extract(epoch FROM max(finished_at) - min(started_at))::float8 FROM tickbird.runs WHERE status = 'succeeded';
