@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.domain.errors import DefinitionError, NotFoundError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
@@ -13,11 +13,17 @@ from tickbird.domain.targets.byte_sizes import byte_count
 from tickbird.domain.targets.command import check_variables, command
 from tickbird.domain.targets.registry import read_spec
 from tickbird.domain.targets.spec import TargetSpec
+from tickbird.domain.targets.sql import SqlSpec, check_part
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.text import check_new_name
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.targets.protocol import Executable, Isolation
 from tickbird.targets.task import Task
+
+# Loads on first use, so that importing an app's code stays fast.
+if TYPE_CHECKING:
+    from tickbird.targets.role_slots import RoleSlots
+    from tickbird.targets.sql_statements import SqlConnection, SqlStatement
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +40,8 @@ class TaskRegistry(ABC):
         self.allows_env: tuple[str, ...] = check_variables(command_env)
         # Connections of each worker for the SQL functions of one role, and for each named connection.
         self.sql_connections = _checked_connections(sql_connections)
+        self.sql_statements: dict[str, SqlStatement] = {}
+        self._sql_connections: dict[str, tuple[SqlConnection, RoleSlots]] = {}
         self._declared: dict[str, Definition] = {}
 
     @overload
@@ -163,6 +171,41 @@ class TaskRegistry(ABC):
             args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
         )
         self.schedule(name, started, schedule, payload=payload, **options)
+
+    def sql_connection(self, name: str, url: str) -> None:
+        """Register a database for statements: `postgresql://…`, `sqlite:///path`, or `env:NAME` for a URL that is a
+        variable of the worker's environment.
+        """
+        from tickbird.targets.role_slots import RoleSlots
+        from tickbird.targets.sql_statements import SqlConnection
+
+        check_part(name, "connection")
+        if name in self._sql_connections:
+            raise DefinitionError(f"there are two connections named {name!r}.", field="connection", hint="Rename one.")
+        self._sql_connections[name] = SqlConnection(name, url), RoleSlots(self.sql_connections)
+
+    def sql_statement(self, name: str, statement: str, *, connection: str, autonomous: bool = False) -> SqlSpec:
+        """Register a statement and return its target; parameters such as `%(region)s` are fields of the payload.
+
+        With `autonomous`, it is executed outside of a transaction, as VACUUM and CREATE INDEX CONCURRENTLY need it.
+        """
+        from tickbird.targets.sql_statements import SqlStatement
+
+        check_part(name, "statement")
+        opened = self._sql_connections.get(connection)
+        if opened is None:
+            raise NotFoundError(
+                f"statement {name!r}: there is no connection {connection!r}.", hint="Register it with sql_connection."
+            )
+        if not isinstance(statement, str) or not statement.strip():
+            raise DefinitionError(f"statement {name!r}: must be a text.", field="statement")
+        executable = SqlStatement(name, statement, *opened, autonomous=autonomous)
+        if executable.name in self.sql_statements:
+            raise DefinitionError(
+                f"there are two statements named {executable.name!r}.", field="statement", hint="Rename one."
+            )
+        self.sql_statements[executable.name] = executable
+        return SqlSpec(statement=name, connection=connection)
 
     @property
     def executables(self) -> dict[TargetKey, Executable]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
 from tickbird.domain.runs.sql_calls import SqlCall, SqlListener, SqlReport
 from tickbird.domain.targets.sql import STORE, SqlSpec
 from tickbird.domain.time.instants import utc_text
 from tickbird.targets.protocol import Executable, LostRun, PostponedRun, RecordedOutcome, Run, RunFailure
+from tickbird.targets.role_slots import RoleSlots
 from tickbird.targets.spec_executable import SpecExecutable
+from tickbird.targets.sql_statements import SqlStatement
 
 MAX_SLICES: Final = 1_000
 # Seconds until a run whose older attempt is still executed is tried again.
 _BUSY_DELAY: Final = 2.0
-# Seconds: a longer wait for a connection is shown in the log of the run.
-_SHORT_WAIT: Final = 0.5
 _UNREACHABLE_DELAY: Final = 5.0
 
 
@@ -34,6 +31,7 @@ class SqlApp(Protocol):
 
     # Connections of a worker for the functions of one role.
     sql_connections: int
+    sql_statements: dict[str, SqlStatement]
 
     @property
     def sql_functions(self) -> Callable[[], Awaitable[SqlFunctions]] | None:
@@ -64,7 +62,7 @@ class SqlFunction(SpecExecutable):
         )
         listener = _RunListener(run)
         for _ in range(MAX_SLICES):
-            async with self._slots.take(spec.run_as, run):
+            async with self._slots.take(f"role {spec.run_as}" if spec.run_as else "the store's owner", run):
                 report = await functions.call(call, listener)
             if report.ending != "again":
                 return _end(report)
@@ -92,60 +90,6 @@ def _end(report: SqlReport) -> RecordedOutcome:
             raise RunFailure(report.error)
         case _:
             raise LostRun(report.error or "its lease was lost")
-
-
-class RoleSlots:
-    """Limits the connections of each role. Waiting is visible in the run's log and progress."""
-
-    def __init__(self, maximum: int) -> None:
-        self._maximum = maximum
-        self._used: Counter[str | None] = Counter()
-        self._waiting: dict[str | None, list[asyncio.Future[None]]] = {}
-
-    @asynccontextmanager
-    async def take(self, role: str | None, run: Run) -> AsyncIterator[None]:
-        """Wait for a free connection of the role, first come, first served."""
-        if self._used[role] < self._maximum:
-            self._used[role] += 1
-        else:
-            await self._wait(role, run)
-        try:
-            yield
-        finally:
-            self._release(role)
-
-    async def _wait(self, role: str | None, run: Run) -> None:
-        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(role, [])
-        waiting.append(slot)
-        try:
-            await asyncio.wait({slot}, timeout=_SHORT_WAIT)
-            if not slot.done():
-                self._report(role, run)
-                await slot
-                run.heartbeat("has a database connection")
-        except asyncio.CancelledError:
-            if slot.done() and not slot.cancelled():
-                self._release(role)
-            elif slot in waiting:
-                waiting.remove(slot)
-            raise
-
-    def _report(self, role: str | None, run: Run) -> None:
-        owner = "the store's owner" if role is None else f"role {role}"
-        text = f"waits for a database connection: {self._used[role]} of {self._maximum} of {owner} are in use"
-        run.log.info(text)
-        run.heartbeat(text)
-
-    def _release(self, role: str | None) -> None:
-        """Hand the connection to the first that waits."""
-        waiting = self._waiting.get(role)
-        while waiting:
-            slot = waiting.pop(0)
-            if not slot.done():
-                slot.set_result(None)
-                return
-        self._used[role] -= 1
 
 
 class _RunListener:
@@ -183,4 +127,5 @@ def _argument(run: Run) -> Mapping[str, Any]:
 def registered(app: SqlApp) -> list[Executable]:
     """The SQL targets that the workers of an app execute."""
     connect = app.sql_functions
-    return [] if connect is None else [SqlFunction(connect, app.sql_connections)]
+    functions = [] if connect is None else [SqlFunction(connect, app.sql_connections)]
+    return [*functions, *app.sql_statements.values()]
