@@ -1,10 +1,12 @@
 -- SQL functions: the function of the benchmark, and runs of it that are due at once.
 
 -- name: make_function
+CREATE TABLE pace AS SELECT 0::float8 AS seconds;
 CREATE TABLE effects (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, payload jsonb);
 CREATE FUNCTION job(job jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO effects (payload) VALUES (job);
+    PERFORM pg_sleep((SELECT seconds FROM pace));
     RETURN '{"success": true, "message": "done"}';
 END $$;
 
@@ -17,6 +19,10 @@ INSERT INTO tickbird.runs (
 )
 SELECT s.id, s.revision, now(), now(), now(), 0, 3, 'queued', 'manual', 'default', 'sql', 'store', 'default'
 FROM tickbird.schedules AS s;
+
+-- name: set_pace
+-- The time that each call takes.
+UPDATE pace SET seconds = %(seconds)s;
 
 -- name: wake_worker
 NOTIFY tickbird;

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -152,3 +156,47 @@ class TestRegistration:
         bird.sql_statement("one", "SELECT 1", connection="local")
         with pytest.raises(DefinitionError, match="two statements"):
             bird.sql_statement("one", "SELECT 1", connection="local")
+
+
+class TestPooler:
+    async def test_an_autonomous_statement_is_refused(self, bird: Tickbird, postgres_url: str) -> None:
+        async with pooler(postgres_url) as url:
+            bird.sql_connection("pooled", url)
+            one = bird.sql_statement("one", "SELECT 1", connection="pooled")
+            vacuum = bird.sql_statement("vacuum", "VACUUM pg_class", connection="pooled", autonomous=True)
+            async with working(bird) as (client, _):
+                run = await execute(client, vacuum, retries=3)
+                assert (run.status, run.attempt) == ("failed", 1)
+                assert "to a pooler" in (run.error or "")
+                await client.schedules.create("t", every(days=900), one, actor="ada")
+                run = await final(client, (await client.schedules.trigger("t", actor="ada")).id)
+                assert run.status == "succeeded", run.error
+
+
+@asynccontextmanager
+async def pooler(url: str) -> AsyncIterator[str]:
+    """A proxy that gives clients a cancellation key of its own, like PgBouncer."""
+    address = urlsplit(url)
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, has_key: bool) -> None:
+        while data := await reader.read(65_536):
+            # BackendKeyData: K, the length, the pid.
+            at = data.find(b"K\0\0\0") if has_key else -1
+            if at >= 0:
+                has_key = False
+                data = data[: at + 5] + b"\x7f\x7f\x7f\x7f" + data[at + 9 :]
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_connection(address.hostname, address.port)
+        await asyncio.gather(
+            copy(reader, server_writer, has_key=False),
+            copy(server_reader, writer, has_key=True),
+            return_exceptions=True,
+        )
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        port = listening.sockets[0].getsockname()[1]
+        yield url.replace(f":{address.port}/", f":{port}/")

@@ -36,8 +36,12 @@ RETURN CASE WHEN octet_length(role_name) <= 55 THEN ('call_as_' || role_name)::n
 
 -- The owner of the store: jobs without a role are executed as this role.
 CREATE FUNCTION tickbird.job_owner() RETURNS name
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'tickbird');
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'tickbird');
+END $$;
 
 -- Decides whether a function may be executed as a role; raises TB422 with the reason and the next step.
 CREATE FUNCTION tickbird.resolve_job_function(function_name text, role_name name) RETURNS regprocedure
@@ -47,19 +51,22 @@ AS $$
 DECLARE
     identifier CONSTANT text := '[A-Za-z_][A-Za-z0-9_]{0,62}';
     parts text[];
+    place text;
     schemas text[];
-    wrapper name := tickbird.job_wrapper(role_name);
-    candidates oid[];
-    chosen oid;
+    candidate regprocedure;
+    chosen regprocedure;
+    wrapper regprocedure := to_regprocedure(format('tickbird.%I(regprocedure, jsonb)', tickbird.job_wrapper(role_name)));
 BEGIN
     IF function_name IS NULL OR function_name !~ ('^(' || identifier || '\.)?' || identifier || '$') THEN
         RAISE EXCEPTION 'function %: is not the name of a function', quote_literal(left(function_name, 100))
             USING ERRCODE = 'TB422', HINT = 'Write schema.name, without arguments.';
     END IF;
     parts := string_to_array(lower(function_name), '.');
-    SELECT s.allowed_schemas INTO schemas FROM tickbird.sql_settings AS s;
+    schemas := (
+        SELECT array_remove(array_remove(s.allowed_schemas, 'pg_catalog'), 'information_schema') FROM tickbird.sql_settings AS s
+    );
     IF cardinality(parts) = 2 THEN
-        IF parts[1] IN ('pg_catalog', 'information_schema') OR NOT parts[1] = ANY (coalesce(schemas, '{}')) THEN
+        IF NOT parts[1] = ANY (coalesce(schemas, '{}')) THEN
             RAISE EXCEPTION 'function %: functions of schema % are not executed', function_name, parts[1]
                 USING ERRCODE = 'TB422', HINT = format(
                     'Move it to schema %s, or allow the schema: UPDATE tickbird.sql_settings SET allowed_schemas = …',
@@ -68,44 +75,45 @@ BEGIN
         END IF;
         schemas := parts[1:1];
     END IF;
-    SELECT array_agg(p.oid ORDER BY s.place, p.pronargs DESC) INTO candidates
-    FROM unnest(schemas) WITH ORDINALITY AS s(name, place)
-    JOIN pg_namespace AS n ON n.nspname = s.name
-    JOIN pg_proc AS p ON p.pronamespace = n.oid AND p.proname = parts[cardinality(parts)]
-    WHERE s.name NOT IN ('pg_catalog', 'information_schema');
-    IF candidates IS NULL THEN
-        RAISE EXCEPTION 'function %: does not exist', function_name
-            USING ERRCODE = 'TB422',
-                HINT = format('Create it: CREATE FUNCTION %s() RETURNS jsonb …', function_name);
-    END IF;
-    -- With an argument, if there are both.
-    SELECT p.oid INTO chosen
-    FROM unnest(candidates) WITH ORDINALITY AS c(oid, place)
-    JOIN pg_proc AS p ON p.oid = c.oid
-    WHERE p.prokind = 'f'
-        AND NOT p.proretset
-        AND p.prorettype = 'jsonb'::regtype
-        AND (p.pronargs = 0 OR (p.pronargs = 1 AND p.proargtypes[0] = 'jsonb'::regtype AND p.provariadic = 0))
-    ORDER BY c.place LIMIT 1;
+    FOREACH place IN ARRAY coalesce(schemas, '{}') LOOP
+        -- With an argument, if there are both.
+        FOREACH candidate IN ARRAY ARRAY[
+            to_regprocedure(format('%I.%I(jsonb)', place, parts[cardinality(parts)])),
+            to_regprocedure(format('%I.%I()', place, parts[cardinality(parts)]))
+        ] LOOP
+            chosen := (
+                SELECT p.oid FROM pg_proc AS p
+                WHERE p.oid = candidate AND p.prokind = 'f' AND NOT p.proretset AND p.prorettype = 'jsonb'::regtype
+            );
+            EXIT WHEN chosen IS NOT NULL;
+        END LOOP;
+        EXIT WHEN chosen IS NOT NULL;
+    END LOOP;
     IF chosen IS NULL THEN
-        RAISE EXCEPTION 'function %: must return jsonb, and have no argument or one of type jsonb', function_name
-            USING ERRCODE = 'TB422', HINT = 'Return tickbird.result(success, message, details).';
+        IF EXISTS (
+            SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE n.nspname = ANY (schemas) AND p.proname = parts[cardinality(parts)]
+        ) THEN
+            RAISE EXCEPTION 'function %: must return jsonb, and have no argument or one of type jsonb', function_name
+                USING ERRCODE = 'TB422', HINT = 'Return tickbird.result(success, message, details).';
+        END IF;
+        RAISE EXCEPTION 'function %: does not exist', function_name
+            USING ERRCODE = 'TB422', HINT = format('Create it: CREATE FUNCTION %s() RETURNS jsonb …', function_name);
     END IF;
-    IF wrapper IS NULL OR NOT EXISTS (
-        SELECT FROM pg_proc AS p
-        WHERE p.oid = to_regprocedure(format('tickbird.%I(regprocedure, jsonb)', wrapper))
-            AND p.prosecdef AND pg_get_userbyid(p.proowner) = role_name
+    IF NOT coalesce(
+        (
+            SELECT p.prosecdef AND pg_get_userbyid(p.proowner) = role_name FROM pg_proc AS p WHERE p.oid = wrapper
+        ),
+        false
     ) THEN
         RAISE EXCEPTION 'role %: may not execute jobs', role_name
             USING ERRCODE = 'TB422',
                 HINT = format('An administrator allows it: SELECT tickbird.allow_job_role(%L).', role_name);
     END IF;
-    IF NOT has_function_privilege(role_name, chosen, 'EXECUTE')
-        OR NOT has_schema_privilege(role_name, (SELECT p.pronamespace FROM pg_proc AS p WHERE p.oid = chosen), 'USAGE')
-    THEN
+    IF NOT has_function_privilege(role_name, chosen, 'EXECUTE') OR NOT has_schema_privilege(role_name, place, 'USAGE') THEN
         RAISE EXCEPTION 'function %: role % may not execute it', function_name, role_name
             USING ERRCODE = 'TB422',
-                HINT = format('GRANT EXECUTE ON FUNCTION %s TO %I, and USAGE on its schema.', chosen::regprocedure, role_name);
+                HINT = format('GRANT EXECUTE ON FUNCTION %s TO %I, and USAGE on its schema.', chosen, role_name);
     END IF;
     RETURN chosen;
 END $$;
@@ -173,8 +181,8 @@ CREATE FUNCTION tickbird.job_lock(run_id bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended('tickbird job ' || run_id, 7312);
 
--- Begins an attempt in the caller's transaction. Raises TB409 if an older attempt is still executed, and TB410 if the attempt has
--- lost its lease. The run's row is not locked, because its lease is renewed while the function is executed.
+-- Begins an attempt in the caller's transaction. Raises TB409 if an older attempt is still executed, and TB410 if the attempt
+-- has lost its lease. The run's row is not locked, because its lease is renewed while the function is executed.
 CREATE FUNCTION tickbird.begin_job(
     run_id bigint, attempt integer, incarnation integer, worker text, timeout_ms integer
 ) RETURNS void
@@ -203,8 +211,8 @@ BEGIN
 END $$;
 
 -- Executes the function of a run as a role (null: the owner of the store). Raises TB422 if it may not be executed.
--- A success is recorded here, with the columns that succeed_runs returns; is_ended is false if the attempt has lost its lease, and
--- null if the caller has to decide. Waiting runs are released by the caller.
+-- A success is recorded here, with the columns that succeed_runs returns; is_ended is false if the attempt has lost its lease,
+-- and null if the caller has to decide. Waiting runs are released by the caller.
 CREATE FUNCTION tickbird.run_job(
     run_id bigint, attempt integer, incarnation integer, worker text, function_name text, role_name name, argument jsonb,
     max_length integer
