@@ -14,7 +14,7 @@ DECLARE
 BEGIN
     FOR name IN
         SELECT tablename FROM pg_catalog.pg_tables
-        WHERE schemaname = 'tickbird' AND tablename NOT IN ('meta', 'migrations')
+        WHERE schemaname = 'tickbird' AND tablename NOT IN ('meta', 'migrations', 'sql_settings')
         -- Last, because other tables reference them.
         ORDER BY array_position('{tokens, schedules, schedule_ids}', tablename::text) NULLS FIRST
     LOOP
