@@ -254,7 +254,7 @@ class DocumentReader(Triggers, Policies):
             fault = (
                 f"has {' and '.join(given)}, but needs exactly one"
                 if given
-                else f"is missing. Give {' or '.join(kinds)}"
+                else f"is missing. Give {' or '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
             )
             self.wrong(fields[given[1]].key if given else node.key or node.at, name_field("target", fault))
             return WRONG

@@ -33,7 +33,7 @@ class SqlConnection:
     url: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.url, str) or not (self.url.startswith(_ENV) or _is_known(self.url)):
+        if not isinstance(self.url, str) or not (self.url.startswith(_ENV) or _is_supported(self.url)):
             raise DefinitionError(
                 f"connection {self.name!r}: its URL is not supported.",
                 field="connection",
@@ -49,13 +49,13 @@ class SqlConnection:
             return self.url
         name = self.url.removeprefix(_ENV)
         url = os.environ.get(name, "")
-        if not _is_known(url):
+        if not _is_supported(url):
             problem = "is not a URL of PostgreSQL or SQLite" if url else "is not set"
             raise RunFailure(f"connection {self.name!r}: variable {name} {problem} on this worker.", may_retry=False)
         return url
 
 
-def _is_known(url: str) -> bool:
+def _is_supported(url: str) -> bool:
     return url.startswith((*_POSTGRES, _SQLITE))
 
 
