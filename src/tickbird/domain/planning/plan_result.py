@@ -44,6 +44,8 @@ class PlanResult:
     leased: Sequence[ClaimedRun] = ()
     # Schedules that the database rejected, for a cause outside of their rows.
     refused: tuple[RefusedPlan, ...] = ()
+    # The ids of due schedules that plain SQL requested changes of; the changes come before later ticks.
+    requested: tuple[int, ...] = ()
 
     def plus(self, later: PlanResult) -> PlanResult:
         """Combine with a later result."""
@@ -57,6 +59,7 @@ class PlanResult:
             self.more or later.more,
             (*self.leased, *later.leased),
             self.refused + later.refused,
+            self.requested + later.requested,
         )
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.types.json import Json, Jsonb
 
+from tickbird.domain.errors import TickbirdError
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.planning.admission import ScheduleDecision, admit, keys_needed
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Change, Command
-from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.define import Create, Delete
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule
 from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, ignored_reason
@@ -42,6 +45,13 @@ from tickbird.store.shared.zone_data import PlanningPermission
 T = TypeVar("T")
 # The number of plans, of a thousand runs each, before a command; the planner decides further due ticks.
 _MAX_TRIES: Final = 20
+# The changes that plain SQL can request, by action.
+_REQUESTS: Final[dict[str, type[Command]]] = {
+    "pause": Pause,
+    "resume": Resume,
+    "delete": Delete,
+    "reschedule": Reschedule,
+}
 _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
 
 
@@ -72,6 +82,8 @@ async def change(
     if command.changes_dependencies:
         await db.execute("lock_dependencies", namespace=namespace)
     matches = await db.fetch("lock_schedule", namespace=namespace, name=name)
+    if matches and matches[0][2] is not None:
+        await apply_requests(db, revisions, may, matches[0][0])
     current = await read_locked(db, matches[0][0] if matches else None, now)
     retried = None
     if matches and isinstance(command, Trigger) and command.retry_of is not None:
@@ -137,6 +149,32 @@ async def change(
     await db.execute("wake")
     [detail] = await db.fetch_named("read_schedules", ids=numbers([after.id]))
     return ChangeResult(to_schedule(detail), run_ids)
+
+
+async def apply_requests(db: Session, revisions: RevisionCache, may: PlanningPermission, schedule_id: int) -> None:
+    """Apply the changes that plain SQL requested, each as of its instant, before any later tick is decided.
+
+    A SQL function stores a request in the cursor, in the caller's transaction, and makes the cursor due.
+    """
+    [(namespace, name, deletes)] = await db.fetch("requested_schedule", id=schedule_id)
+    if deletes:
+        await db.execute("lock_dependencies", namespace=namespace)
+    requests: list[dict[str, Any]] = [row[0] for row in await db.fetch("take_requests", id=schedule_id)]
+    for request in requests:
+        at, action = datetime.fromtimestamp(request["at"], UTC), request["action"]
+        if action == "release":
+            await release(db, revisions, [schedule_id], at)
+            continue
+        fields = {key: value for key, value in request.items() if key not in ("action", "at")}
+        try:
+            await change(db, revisions, may, namespace, name, _REQUESTS[action](**fields), at)
+        except TickbirdError as error:
+            detail = {**request, "error": str(error)}
+            await write_audit(
+                db, at, request["actor"], "refuse", namespace, schedule_id=schedule_id, schedule=name, detail=detail
+            )
+    if requests:
+        await db.execute("mirror_job", id=schedule_id)
 
 
 async def _read_retried_run(db: Session, revisions: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:

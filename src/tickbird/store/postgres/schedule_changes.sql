@@ -2,7 +2,7 @@
 
 -- name: lock_schedule
 -- First the schedule, then its cursor: the lock order of all sessions.
-SELECT s.id, c.zone_generation
+SELECT s.id, c.zone_generation, c.sql_commands
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 WHERE s.namespace = %(namespace)s AND s.name = %(name)s
@@ -129,3 +129,34 @@ INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_i
 VALUES (
     %(now)s, %(actor)s, %(action)s, %(namespace)s, %(schedule_id)s, %(schedule)s, %(run_id)s, %(detail)s
 );
+
+-- Changes that plain SQL requested
+
+-- name: requested_schedules
+SELECT schedule_id FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]) AND sql_commands IS NOT NULL;
+
+-- name: requested_schedule
+SELECT s.namespace, s.name, coalesce(c.sql_commands::jsonb @> '[{"action": "delete"}]', false)
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+WHERE s.id = %(id)s;
+
+-- name: take_requests
+-- The schedule first, then its cursor: the lock order of all sessions.
+WITH locked AS MATERIALIZED (
+    SELECT c.schedule_id, c.sql_commands
+    FROM tickbird.schedules AS s
+    JOIN tickbird.cursors AS c ON c.schedule_id = s.id
+    WHERE s.id = %(id)s
+    FOR UPDATE OF s, c
+),
+cleared AS (
+    UPDATE tickbird.cursors AS c SET sql_commands = NULL FROM locked WHERE c.schedule_id = locked.schedule_id
+)
+SELECT command.value
+FROM locked
+CROSS JOIN LATERAL json_array_elements(locked.sql_commands) WITH ORDINALITY AS command(value, place)
+ORDER BY command.place;
+
+-- name: mirror_job
+SELECT tickbird.mirror_job(%(id)s);

@@ -7,12 +7,14 @@ from typing import Final
 import psycopg
 from psycopg import errors
 
-from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
+from tickbird.domain.errors import DefinitionError, SchemaError, StoreError, StoreUnavailableError
 from tickbird.store.shared.json_columns import MAX_ERROR_LENGTH, clean, error_text
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 
 # A retry helps: serialization failure, deadlock, lock not available in time.
 TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))
+# Raised by our own SQL functions, with the reason and the next step.
+REFUSED: Final = "TB422"
 
 
 def is_transient(error: psycopg.Error) -> bool:
@@ -45,9 +47,11 @@ def is_data_error(error: psycopg.Error) -> bool:
     return isinstance(error, psycopg.DataError) or (error.sqlstate or "")[:2] in ("22", "54")
 
 
-def translate(error: psycopg.Error, location: str) -> StoreError:
+def translate(error: psycopg.Error, location: str) -> StoreError | DefinitionError:
     """The message for users; `location` names the server and database, without the password."""
     message = " ".join((error.diag.message_primary or str(error) or type(error).__name__).split())[:300].rstrip(".")
+    if error.sqlstate == REFUSED:
+        return DefinitionError(f"{message}.", field="target", hint=error.diag.message_hint or "")
     if isinstance(error, errors.InsufficientPrivilege):
         return StoreError(
             f"the role of {location} lacks a permission: {message}.",

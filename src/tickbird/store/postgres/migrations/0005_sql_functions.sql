@@ -132,7 +132,15 @@ BEGIN
         RAISE EXCEPTION 'role %: does not exist, or its name is longer than 55 bytes', quote_literal(role_name)
             USING ERRCODE = 'TB422', HINT = 'Create it with CREATE ROLE.';
     END IF;
-    EXECUTE format('GRANT USAGE ON SCHEMA tickbird TO %I', role_name);
+    IF role_name <> owner THEN
+        EXECUTE format('GRANT USAGE ON SCHEMA tickbird TO %I', role_name);
+        -- Row-level security shows it only its own jobs.
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON tickbird.scheduled_jobs TO %I', role_name);
+        EXECUTE format(
+            'GRANT SELECT ON tickbird.scheduled_job_runs, tickbird.scheduled_job_executions, tickbird.scheduled_job_status TO %I',
+            role_name
+        );
+    END IF;
     EXECUTE format($create$
         CREATE OR REPLACE FUNCTION tickbird.%I(function regprocedure, argument jsonb) RETURNS jsonb
         LANGUAGE plpgsql SECURITY DEFINER

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 import psycopg
@@ -23,11 +24,13 @@ from tickbird.store.postgres.planning import planning
 from tickbird.store.postgres.planning.due import LockResult, lock_due, lock_due_by_id
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.rows import numbers
+from tickbird.store.postgres.schedule_changes import apply_requests
 from tickbird.store.protocol.planning import PlanningStore
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.next_due import NextDue
-from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache, UncommittedRevisions
 from tickbird.store.shared.stored_definitions import readable_bounds
+from tickbird.store.shared.zone_data import PlanningPermission
 
 # A due schedule may be locked by another planner, which may never commit.
 _RECHECK_AFTER: Final = timedelta(seconds=1)
@@ -106,6 +109,7 @@ class Step:
                     translate(planned, self.connections.display_name) if isinstance(planned, psycopg.Error) else planned
                 )
             planned = await self._search(ids, planned, locked.now)
+        planned = planned.plus(await self._apply_requests(planned))
         assert locked is not None
         seen = PlanResult(locked.now, next_at=_next_at(locked), more=len(ids) >= limit)
         return seen.plus(planned)
@@ -164,8 +168,27 @@ class Step:
         planned = await self._plan_ids([schedule_id])
         if isinstance(planned, Exception):
             return await self._refuse(schedule_id, planned, now)
-        self.backoff.remove(schedule_id, planned.now)
+        planned = planned.plus(await self._apply_requests(planned))
+        if not planned.refused:
+            self.backoff.remove(schedule_id, planned.now)
         return planned
+
+    async def _apply_requests(self, planned: PlanResult) -> PlanResult:
+        """Apply the changes that plain SQL requested, one schedule per transaction."""
+        total = PlanResult(planned.now)
+        for schedule_id in planned.requested:
+            applied = await self._try(partial(self._apply_requests_of, schedule_id, planned.now))
+            if isinstance(applied, Exception):
+                applied = await self._refuse(schedule_id, applied, planned.now)
+            total = total.plus(applied)
+        return total
+
+    async def _apply_requests_of(self, schedule_id: int, now: datetime, db: Session) -> PlanResult:
+        await apply_requests(
+            db, UncommittedRevisions(self.revisions), PlanningPermission(self.zones, anything=True), schedule_id
+        )
+        # Its cursor has changed: the next step reads when it is due.
+        return PlanResult(now, schedules=1, more=True)
 
     async def _refuse(self, schedule_id: int, error: Exception, now: datetime) -> PlanResult:
         """Park a schedule whose row is the cause; otherwise, or if parking is refused too, retry it later."""

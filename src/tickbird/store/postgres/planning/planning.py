@@ -71,6 +71,8 @@ async def _plan_others(
     db: Session, revisions: RevisionCache, ids: Sequence[int], facts: Mapping[int, Facts], now: datetime, zones: Zones
 ) -> PlanResult:
     """Plan schedules that are late, blocked, edited or otherwise special."""
+    requested = {row[0] for row in await db.fetch("requested_schedules", ids=numbers(ids))}
+    ids = [schedule_id for schedule_id in ids if schedule_id not in requested]
     schedules = await read_due_schedules(db, revisions, ids)
     decided = await decide_batch(db, schedules, facts, now.timestamp(), zones.generation)
     outdated = {
@@ -81,7 +83,7 @@ async def _plan_others(
     if outdated:
         await _record_zones(db, zones, [plan for plan in batch if plan.schedule.id in outdated], now)
     planned = tally(batch, now)
-    return replace(planned, more=planned.more or len(batch) < len(ids))
+    return replace(planned, more=planned.more or len(batch) < len(ids), requested=tuple(requested))
 
 
 async def _omit_locked(db: Session, batch: Sequence[ScheduleDecision]) -> Sequence[ScheduleDecision]:

@@ -29,6 +29,7 @@ schedule_id,
 revision,
 tickbird.epoch_seconds(planned_until) AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+AND sql_commands IS NULL
 AND to_timestamp(60.0 * deferred_until_minute) <= {now}
 AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS has_fast_path
 
