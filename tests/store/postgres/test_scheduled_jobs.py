@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
 
 from conformance.steps import NAMESPACE
-from tests.store.postgres.steps import WORKER
 from tests.store.postgres.database import Database, opened
+from tests.store.postgres.steps import WORKER
 from tickbird import cron
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.planning.commands.define import Create, Delete, Update
@@ -152,7 +153,7 @@ async def test_pause_comes_before_every_later_tick(jobs: Jobs) -> None:
         """UPDATE tickbird.cursors SET planned_until = date_trunc('minute', now()) - interval '10 minutes',
         next_run_at = date_trunc('minute', now()) - interval '10 minutes'"""
     )
-    await jobs.sql("UPDATE tickbird.schedules SET definition = jsonb_set(definition, '{trigger}', '{\"cron\": \"* * * * *\"}')")
+    await jobs.sql("UPDATE tickbird.scheduled_jobs SET schedule = '* * * * *', timezone = 'UTC'")
     await jobs.plan()
     await jobs.sql(
         """UPDATE tickbird.cursors SET planned_until = date_trunc('minute', now()) - interval '10 minutes',
@@ -244,9 +245,9 @@ async def test_schedule_with_another_target_keeps_its_name(jobs: Jobs) -> None:
 async def test_schedule_of_a_client_gets_a_row(jobs: Jobs) -> None:
     definition = sql_definition(retries=3, timeout=60, description="Report", payload={"a": 1}, queue="etl")
     made = await jobs.change(Create(actor="ada", namespace=NAMESPACE, definition=definition), "report")
-    columns = "id, description, function_name, schedule, timezone, enabled, payload, retries, queue, extract(epoch FROM timeout)::integer"
+    columns = "id, description, function_name, schedule, timezone, enabled, payload, retries, queue, timeout"
     assert await jobs.row(columns, "report") == (
-        made.id, "Report", "public.run_report", "0 4 * * *", "UTC", True, {"a": 1}, 3, "etl", 60,
+        made.id, "Report", "public.run_report", "0 4 * * *", "UTC", True, {"a": 1}, 3, "etl", timedelta(seconds=60),
     )  # fmt: skip
     await jobs.change(Pause(actor="ada"), "report")
     assert await jobs.row("enabled", "report") == (False,)
@@ -307,17 +308,16 @@ async def test_trigger_returns_the_run(jobs: Jobs) -> None:
     await jobs.plan()
     answer = await jobs.one("SELECT tickbird.trigger_scheduled_job('daily_cleanup')")
     assert (answer["success"], answer["job_name"]) == (True, NAME)
-    run = await jobs.store.runs.get(answer["run_id"])
-    assert run is not None
-    assert (run.status, run.origin, run.schedule) == ("waiting", "manual", NAME)
+    record = await jobs.store.runs.get(answer["run_id"])
+    assert record is not None
+    assert (record.status, record.origin, record.schedule) == ("waiting", "manual", NAME)
     await jobs.plan()
-    claimed = await jobs.store.leases.claim(
-        WORKER, 10, 60, queues=("default",), targets=(("sql", "store"),)
-    )
+    claimed = await jobs.store.leases.claim(WORKER, 10, 60, queues=("default",), targets=(("sql", "store"),))
     assert [run.id for run in claimed.runs] == [answer["run_id"]]
     [run] = claimed.runs
     result = {"success": True, "message": "Deleted 3", "details": {"count": 3}}
-    await jobs.store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result=result, incarnation=run.incarnation)])
+    outcome = Outcome(run.id, run.attempt, "succeeded", result=result, incarnation=run.incarnation)
+    await jobs.store.leases.finish([outcome])
     columns = "success, message, details, triggered_by, scheduled_for, duration_ms >= 0"
     [row] = await jobs.sql(f"SELECT {columns} FROM tickbird.scheduled_job_runs WHERE job_id = %s", run.schedule_id)
     assert row == (True, "Deleted 3", {"count": 3}, "manual", None, True)
@@ -346,9 +346,7 @@ async def test_reschedule_moves_the_next_tick(jobs: Jobs) -> None:
     await jobs.plan()
     await jobs.sql("SELECT tickbird.reschedule('daily_cleanup', now() + interval '90 seconds')")
     await jobs.plan()
-    assert await jobs.one(
-        "SELECT next_run_at < now() + interval '100 seconds' FROM tickbird.scheduled_job_status"
-    )
+    assert await jobs.one("SELECT next_run_at < now() + interval '100 seconds' FROM tickbird.scheduled_job_status")
 
 
 async def test_wait_for_an_enqueued_run(jobs: Jobs) -> None:
@@ -373,3 +371,44 @@ async def test_rolled_back_changes_leave_nothing(jobs: Jobs) -> None:
     await jobs.plan()
     assert (await jobs.schedule()).state == "active"
     assert await jobs.one("SELECT count(*) FROM tickbird.runs") == 0
+
+
+# Retention
+
+RUNS = """INSERT INTO tickbird.runs (
+    schedule_id, revision, status, origin, namespace, target_kind, target, queue, priority, crash_limit,
+    due_at, available_at, created_at, started_at, finished_at, result
+)
+SELECT
+    j.id, 1, v.status, 'manual', 'default', 'sql', 'store', 'default', 0, 3,
+    v.at, v.at, v.at, v.at, v.at, json_build_object('success', true, 'message', v.message)
+FROM tickbird.scheduled_jobs AS j
+CROSS JOIN (
+    SELECT
+        n,
+        now() - make_interval(hours => 12 - n) AS at,
+        CASE WHEN n IN (4, 5) THEN 'failed' ELSE 'succeeded' END AS status,
+        CASE WHEN n < 8 THEN 'a' ELSE 'b' END AS message
+    FROM generate_series(1, 10) AS n
+) AS v
+ORDER BY v.n"""
+
+
+@pytest.mark.parametrize(
+    "settings, kept",
+    [
+        ("log = 'all'", range(1, 11)),
+        ("keep_runs = 3", (8, 9, 10)),
+        ("keep_for = '5 hours 30 minutes'", (7, 8, 9, 10)),
+        ("log = 'failures'", (4, 5, 10)),
+        ("log = 'changes'", (1, 4, 6, 8, 10)),
+    ],
+)
+async def test_retention_of_a_job(jobs: Jobs, settings: str, kept: Any) -> None:
+    await jobs.sql(RUNS)
+    ids = [run_id for (run_id,) in await jobs.sql("SELECT id FROM tickbird.runs ORDER BY id")]
+    await jobs.sql(f"UPDATE tickbird.scheduled_jobs SET {settings}")
+    await jobs.store.runs.prune(older_than=86_400 * 90, keep=100)
+    rows = await jobs.sql("SELECT id FROM tickbird.runs ORDER BY id")
+    assert [ids.index(run_id) + 1 for (run_id,) in rows] == list(kept)
+    assert (await jobs.schedule()).revision == 1

@@ -159,6 +159,7 @@ class PostgresRuns(NounStore, RunStore):
             after=since[1],
             now=now,
         )
+        [(of_jobs,)] = await db.fetch("prune_job_runs", limit=limit, now=now)
         await db.execute("prune_skips", older_than=older_than, limit=limit, now=now)
         await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
         await db.execute("prune_backfills", older_than=older_than, now=now)
@@ -168,11 +169,11 @@ class PostgresRuns(NounStore, RunStore):
         await db.execute("prune_pings", older_than=older_than, limit=limit, now=now)
         await db.execute("unwatch")
         if not rows:
-            return 0, _START
+            return of_jobs, _START
         [(deleted, examined, last_at, last_id)] = rows
         if deleted == limit:
-            return deleted, since
-        return deleted, (last_at, last_id) if examined == 10 * limit else _START
+            return of_jobs + deleted, since
+        return of_jobs + deleted, (last_at, last_id) if examined == 10 * limit else _START
 
     async def _prune_revisions(self, cutoff: datetime, limit: int) -> int:
         deleted = after = 0

@@ -412,6 +412,33 @@ SELECT
     ),
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
+-- fragment: delete_old
+-- Deletes the runs `old` with everything that belongs to them, and marks how far the ledger of their schedules is pruned.
+payloads AS (
+    DELETE FROM tickbird.run_payloads WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+attempts AS (
+    DELETE FROM tickbird.attempts WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+lines AS (
+    DELETE FROM tickbird.run_logs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+progress AS (
+    DELETE FROM tickbird.run_progress WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+gone AS (
+    DELETE FROM tickbird.runs
+    WHERE id = ANY(ARRAY(SELECT old.id FROM old))
+    RETURNING schedule_id, CASE WHEN origin IN ('schedule', 'catch_up', 'backfill') THEN scheduled_for END AS tick
+),
+marks AS (
+    INSERT INTO tickbird.prune_horizons (schedule_id, pruned_until)
+    SELECT schedule_id, max(tick) FROM gone WHERE schedule_id IS NOT NULL AND tick IS NOT NULL
+    GROUP BY schedule_id
+    ORDER BY schedule_id
+    ON CONFLICT (schedule_id) DO UPDATE SET pruned_until = greatest(prune_horizons.pruned_until, excluded.pruned_until)
+)
+
 -- name: prune_runs
 -- Only final runs, oldest first, and never the newest of their schedule. Old runs that are retained would be read again in
 -- each call, so a call reads a bounded number of them and returns the position for the next one.
@@ -441,32 +468,49 @@ old AS MATERIALIZED (
     ORDER BY seen.finished_at, seen.id
     LIMIT %(limit)s
 ),
-payloads AS (
-    DELETE FROM tickbird.run_payloads WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
-),
-attempts AS (
-    DELETE FROM tickbird.attempts WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
-),
-lines AS (
-    DELETE FROM tickbird.run_logs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
-),
-progress AS (
-    DELETE FROM tickbird.run_progress WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
-),
-gone AS (
-    DELETE FROM tickbird.runs
-    WHERE id = ANY(ARRAY(SELECT old.id FROM old))
-    RETURNING schedule_id, CASE WHEN origin IN ('schedule', 'catch_up', 'backfill') THEN scheduled_for END AS tick
-),
-marks AS (
-    INSERT INTO tickbird.prune_horizons (schedule_id, pruned_until)
-    SELECT schedule_id, max(tick) FROM gone WHERE schedule_id IS NOT NULL AND tick IS NOT NULL
-    GROUP BY schedule_id
-    ORDER BY schedule_id
-    ON CONFLICT (schedule_id) DO UPDATE SET pruned_until = greatest(prune_horizons.pruned_until, excluded.pruned_until)
-)
+{delete_old}
 SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM seen), last.finished_at, last.id
 FROM (SELECT finished_at, id FROM seen ORDER BY finished_at DESC, id DESC LIMIT 1) AS last;
+
+-- name: prune_job_runs
+-- Jobs with a retention of their own. `changes` keeps runs whose outcome differs from that of the run before, `failures` those
+-- that did not succeed; both keep the runs of the last hour. The newest run is always kept.
+WITH old AS MATERIALIZED (
+    SELECT r.id
+    FROM tickbird.scheduled_jobs AS j
+    CROSS JOIN LATERAL (
+        SELECT
+            n.id, n.status, n.finished_at, n.idempotency_key,
+            row_number() OVER (ORDER BY n.id DESC) AS place,
+            lag(n.status) OVER newest AS status_before,
+            lag(n.result::text) OVER newest AS result_before,
+            lag(n.error) OVER newest AS error_before,
+            n.result::text AS result,
+            n.error
+        FROM tickbird.runs AS n
+        WHERE n.schedule_id = j.id AND n.finished_at IS NOT NULL
+        WINDOW newest AS (ORDER BY n.id)
+        ORDER BY n.id DESC
+        LIMIT coalesce(j.keep_runs, 10000) + %(limit)s::integer
+    ) AS r
+    WHERE (j.keep_runs IS NOT NULL OR j.keep_for IS NOT NULL OR j.log <> 'all')
+        AND r.place > 1
+        AND r.idempotency_key IS NULL
+        AND (
+            r.place > j.keep_runs
+            OR r.finished_at < {now} - j.keep_for
+            OR r.finished_at < {now} - interval '1 hour' AND CASE j.log
+                WHEN 'failures' THEN r.status = 'succeeded'
+                WHEN 'changes' THEN
+                    (r.status, r.result, r.error) IS NOT DISTINCT FROM (r.status_before, r.result_before, r.error_before)
+                ELSE false
+            END
+        )
+    ORDER BY r.id
+    LIMIT %(limit)s
+),
+{delete_old}
+SELECT count(*) FROM gone;
 
 -- name: prune_skips
 WITH gone AS (

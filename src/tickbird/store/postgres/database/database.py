@@ -10,7 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 import psycopg
 
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.errors import StoreError
+from tickbird.domain.errors import DefinitionError, StoreError
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.sized_cache import SizedCache
 from tickbird.store.postgres.database.connection import Connections, Session
@@ -41,7 +41,7 @@ class Database:
         self.definitions = SizedCache[tuple[int, int], Definition](_MAX_DEFINITIONS)
         self.summaries = SizedCache[tuple[int, str], ScheduleSummary](_MAX_SUMMARIES)
 
-    def translate(self, error: psycopg.Error) -> StoreError:
+    def translate(self, error: psycopg.Error) -> StoreError | DefinitionError:
         """Convert an error of the driver to an error of the store."""
         return translate(error, self.connections.display_name)
 

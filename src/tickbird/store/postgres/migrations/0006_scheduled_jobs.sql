@@ -79,6 +79,10 @@ CREATE TABLE tickbird.scheduled_jobs (
         CONSTRAINT scheduled_jobs_overlap_check CHECK (overlap IN ('skip', 'queue', 'replace', 'allow')),
     queue text NOT NULL DEFAULT 'default' CONSTRAINT scheduled_jobs_queue_check CHECK (queue ~ '^[A-Za-z0-9_.-]{1,200}$'),
     role name NOT NULL DEFAULT tickbird.caller(),
+    -- Retention of this job's runs; null: as for all runs.
+    keep_for interval CONSTRAINT scheduled_jobs_keep_for_check CHECK (keep_for >= '1 minute'),
+    keep_runs integer CONSTRAINT scheduled_jobs_keep_runs_check CHECK (keep_runs >= 1),
+    log text NOT NULL DEFAULT 'all' CONSTRAINT scheduled_jobs_log_check CHECK (log IN ('all', 'changes', 'failures')),
     CONSTRAINT scheduled_jobs_name_check CHECK (name ~ '^[A-Za-z0-9_.-]{1,200}$' AND name NOT IN ('.', '..'))
 ) WITH (fillfactor = 70);
 ALTER TABLE tickbird.scheduled_jobs ENABLE ROW LEVEL SECURITY;
@@ -369,6 +373,7 @@ BEGIN
     IF job.id IS NULL THEN
         mirrored.created_at := stored.created_at;
         mirrored.updated_at := stored.created_at;
+        mirrored.log := 'all';
         INSERT INTO tickbird.scheduled_jobs SELECT (mirrored).* ON CONFLICT DO NOTHING;
     ELSIF mirrored IS DISTINCT FROM job THEN
         UPDATE tickbird.scheduled_jobs AS j
