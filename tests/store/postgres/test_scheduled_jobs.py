@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import psycopg
@@ -412,3 +413,24 @@ async def test_retention_of_a_job(jobs: Jobs, settings: str, kept: Any) -> None:
     rows = await jobs.sql("SELECT id FROM tickbird.runs ORDER BY id")
     assert [ids.index(run_id) + 1 for (run_id,) in rows] == list(kept)
     assert (await jobs.schedule()).revision == 1
+
+
+async def test_next_ticks(jobs: Jobs) -> None:
+    await jobs.plan()
+    zone = "AT TIME ZONE 'America/New_York'"
+    rows = await jobs.sql(f"SELECT t {zone} FROM tickbird.next_ticks('daily_cleanup', 3) AS t")
+    assert [(at.hour, at.minute) for (at,) in rows] == [(3, 0)] * 3
+    assert [after[0] - before[0] for before, after in pairwise(rows)] == [timedelta(days=1)] * 2
+    await jobs.sql("UPDATE tickbird.scheduled_jobs SET schedule = '*/5 * * * *'")
+    await jobs.plan()
+    [(count, minutes)] = await jobs.sql(
+        "SELECT count(*), sum(mod(extract(minute FROM t)::integer, 5)) FROM tickbird.next_ticks('daily_cleanup', 100) AS t"
+    )
+    assert (count, minutes) == (100, 0)
+    # Most of them have passed: the list is written again.
+    await jobs.sql("UPDATE tickbird.upcoming_ticks SET ticks = ticks[1:5], refresh_at = now()")
+    await jobs.store.runs.prune(older_than=86_400, keep=10)
+    assert await jobs.one("SELECT count(*) FROM tickbird.next_ticks('daily_cleanup', 100)") == 100
+    await jobs.sql("UPDATE tickbird.scheduled_jobs SET enabled = false")
+    assert await jobs.sql("SELECT tickbird.next_ticks('daily_cleanup')") == []
+    assert "there is no job 'other'" in await jobs.refusal("SELECT tickbird.next_ticks('other')")

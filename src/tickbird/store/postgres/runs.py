@@ -32,6 +32,7 @@ from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
 from tickbird.store.postgres.enqueue import enqueueing
+from tickbird.store.postgres.planning.upcoming_ticks import refresh_upcoming
 from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import clean, numbers, texts, to_run
 from tickbird.store.protocol.runs import RunStore
@@ -168,6 +169,7 @@ class PostgresRuns(NounStore, RunStore):
         await db.execute("prune_sessions", kept=float(SESSION_KEPT), limit=limit, now=now)
         await db.execute("prune_pings", older_than=older_than, limit=limit, now=now)
         await db.execute("unwatch")
+        await refresh_upcoming(db, limit, now)
         if not rows:
             return of_jobs, _START
         [(deleted, examined, last_at, last_id)] = rows

@@ -793,6 +793,37 @@ BEGIN
     RETURN true;
 END $$;
 
+-- The next ticks of schedules with SQL functions, at most 200; the planner writes them.
+CREATE TABLE tickbird.upcoming_ticks (
+    schedule_id bigint PRIMARY KEY,
+    ticks timestamptz[] NOT NULL,
+    -- When few ticks are left; null if the schedule has no others.
+    refresh_at timestamptz
+);
+
+-- The next ticks of a job. A new job has none until a worker has planned it.
+CREATE FUNCTION tickbird.next_ticks(schedule_name text, count integer DEFAULT 10) RETURNS SETOF timestamptz
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM tickbird.scheduled_jobs AS j WHERE j.name = schedule_name AND tickbird.may_see_job(j.role)) THEN
+        RAISE EXCEPTION 'there is no job %', quote_literal(schedule_name)
+            USING ERRCODE = 'TB404', HINT = 'tickbird.scheduled_job_status lists the jobs.';
+    END IF;
+    IF next_ticks.count NOT BETWEEN 1 AND 100 THEN
+        RAISE EXCEPTION 'count must be from 1 to 100' USING ERRCODE = 'TB422', HINT = '`tickbird preview` shows more.';
+    END IF;
+    RETURN QUERY
+    SELECT u.tick
+    FROM tickbird.scheduled_jobs AS j
+    JOIN tickbird.upcoming_ticks AS n ON n.schedule_id = j.id
+    CROSS JOIN LATERAL unnest(n.ticks) AS u(tick)
+    WHERE j.name = schedule_name AND j.enabled AND u.tick > statement_timestamp()
+    ORDER BY u.tick
+    LIMIT next_ticks.count;
+END $$;
+
 -- Waits until a run has finished. Returns its status, message and result; null if it has not finished in time.
 CREATE FUNCTION tickbird.wait(run_id bigint, timeout interval DEFAULT '1 minute') RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER

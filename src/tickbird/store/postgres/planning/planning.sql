@@ -144,6 +144,22 @@ WHERE c.state = 'active' AND format >= %(custom)s AND NOT {readable}
 ORDER BY s.namespace, s.name
 LIMIT %(limit)s;
 
+-- name: write_upcoming
+INSERT INTO tickbird.upcoming_ticks (schedule_id, ticks, refresh_at)
+SELECT
+    %(id)s,
+    ARRAY(SELECT to_timestamp(u.tick) FROM unnest(%(ticks)s::bigint[]) WITH ORDINALITY AS u(tick, place) ORDER BY u.place),
+    to_timestamp(%(refresh)s::bigint)
+ON CONFLICT (schedule_id) DO UPDATE SET ticks = excluded.ticks, refresh_at = excluded.refresh_at;
+
+-- name: outdated_upcoming
+SELECT {now} AS now, d.*
+FROM tickbird.upcoming_ticks AS u
+JOIN tickbird.schedule_details AS d ON d.id = u.schedule_id
+WHERE u.refresh_at < {now} AND d.state = 'active'
+LIMIT %(limit)s
+FOR UPDATE OF u SKIP LOCKED;
+
 -- name: limit_search
 -- During the search for a refused schedule, a slow one must not delay all others.
 SELECT set_config('statement_timeout', '2000', true), set_config('lock_timeout', '500', true);

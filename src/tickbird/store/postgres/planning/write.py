@@ -9,10 +9,12 @@ from typing import Final
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, deferrable, keys_needed
 from tickbird.domain.planning.fast_path import OnTimeRun, pick_handoff
+from tickbird.domain.planning.plan import apply_plan
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.planning.upcoming_ticks import write_upcoming
 from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import columns, json_text, numbers, texts
 from tickbird.store.shared.planning.revision_cache import RevisionCache
@@ -78,6 +80,8 @@ async def write_plans(
     # here.
     if locked := [decided.schedule.id for decided in batch if decided.plan.cancel or decided.held_keys]:
         await release(db, revisions, locked, now, keys=keys)
+    changed = (decided for decided in batch if decided.edited or decided.schedule.cursor.planned_until is None)
+    await write_upcoming(db, (apply_plan(decided.schedule, decided.plan) for decided in changed), now)
     return rows
 
 
