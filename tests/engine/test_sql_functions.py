@@ -16,6 +16,7 @@ from tests.engine.test_worker import working as working_worker
 from tests.store.postgres.database import Database, create_role
 from tickbird import Tickbird, every, sql
 from tickbird.client import Client
+from tickbird.domain.errors import DefinitionError
 from tickbird.domain.runs.run import RunRecord
 from tickbird.worker import WorkerProcess
 
@@ -50,6 +51,10 @@ class Shop:
     async def run(self, function: str = "job", *, role: str | None = None, **policies: Any) -> RunRecord:
         """The final run of a function."""
         return await final(self.client, await self.start(function, role=role, **policies))
+
+    async def skip_definition_checks(self) -> None:
+        """As if a function or its permissions changed after its schedule was defined."""
+        await self.database.execute("ALTER TABLE tickbird.schedules DISABLE TRIGGER schedules_check_function_insert")
 
     async def effects(self) -> list[Any]:
         return [note for (note,) in await self.database.execute("SELECT note FROM effects ORDER BY note")]
@@ -451,6 +456,9 @@ class TestPermissions:
             "CREATE FUNCTION forbidden() RETURNS jsonb RETURN '{\"success\": true}'::jsonb; "
             "REVOKE ALL ON FUNCTION forbidden() FROM PUBLIC"
         )
+        with pytest.raises(DefinitionError, match=reason):
+            await shop.start(function, role="reporting")
+        await shop.skip_definition_checks()
         run = await shop.run(function, role="reporting", retries=3)
         assert (run.status, run.failure_kind, run.attempt) == ("failed", "contract", 1)
         assert reason in (run.error or "")
@@ -459,6 +467,9 @@ class TestPermissions:
 
     async def test_a_role_that_is_not_allowed_is_refused(self, shop: Shop) -> None:
         await shop.define("RETURN tickbird.result(true);")
+        with pytest.raises(DefinitionError, match="role stranger: may not execute jobs"):
+            await shop.start(role="stranger")
+        await shop.skip_definition_checks()
         run = await shop.run(role="stranger")
         hint = "An administrator allows it: SELECT tickbird.allow_job_role('stranger')."
         assert run.error == f"role stranger: may not execute jobs. {hint}"
@@ -466,9 +477,6 @@ class TestPermissions:
     async def test_a_function_that_another_owner_has_replaced_is_refused(self, shop: Shop) -> None:
         await shop.define("RETURN tickbird.result(true);")
         await shop.client.schedules.create("daily", every(days=900), sql("job", role="reporting"), actor="ada")
-        await shop.database.execute(
-            "INSERT INTO tickbird.job_functions SELECT id, 'job', 'postgres', 'ada' FROM tickbird.schedules"
-        )
         trigger = shop.client.schedules.trigger
         assert (await final(shop.client, (await trigger("daily", actor="ada")).id)).status == "succeeded"
         await shop.database.execute("ALTER FUNCTION job(jsonb) OWNER TO stranger")

@@ -424,7 +424,8 @@ async def test_next_ticks(jobs: Jobs) -> None:
     await jobs.sql("UPDATE tickbird.scheduled_jobs SET schedule = '*/5 * * * *'")
     await jobs.plan()
     [(count, minutes)] = await jobs.sql(
-        "SELECT count(*), sum(mod(extract(minute FROM t)::integer, 5)) FROM tickbird.next_ticks('daily_cleanup', 100) AS t"
+        """SELECT count(*), sum(mod(extract(minute FROM t)::integer, 5))
+        FROM tickbird.next_ticks('daily_cleanup', 100) AS t"""
     )
     assert (count, minutes) == (100, 0)
     # Most of them have passed: the list is written again.

@@ -23,7 +23,7 @@ INSERT INTO tickbird.sql_settings DEFAULT VALUES;
 
 -- The function of a schedule when it was defined. A function that another role owns by now is not executed.
 CREATE TABLE tickbird.job_functions (
-    schedule_id bigint PRIMARY KEY REFERENCES tickbird.schedules (id) ON DELETE CASCADE,
+    schedule_id bigint PRIMARY KEY,
     function text NOT NULL,
     owner name NOT NULL,
     defined_by name NOT NULL
