@@ -67,7 +67,8 @@ class Step:
             planned = planned.plus(await self._retry(schedule_id, planned.now))
             if time.monotonic() - began > _MAX_RETRY_TIME:
                 break
-        if planned.runs > len(planned.leased):
+        # A requested change may have released runs.
+        if planned.runs > len(planned.leased) or planned.requested:
             wake()
         planned = replace(planned, next_at=self.backoff.next_at(planned.next_at))
         self.next_due.note(planned)
