@@ -363,6 +363,22 @@ TRY = "BEGIN {} EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%%', SQLERRM; END;"
 
 
 @pytest.mark.usefixtures("roles")
+class TestJobs:
+    async def test_a_job_of_plain_sql_runs_at_once(self, shop: Shop) -> None:
+        """A run that waits for the planner is claimed as soon as the planner has released it."""
+        await shop.define(f"{WRITE} RETURN tickbird.result(true, 'done');")
+        await shop.database.execute(
+            "INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule) VALUES ('daily', 'job', '0 3 * * *')"
+        )
+        for number in (1, 2):
+            answer = await shop.database.one("SELECT tickbird.trigger_scheduled_job('daily')")
+            waited = await shop.database.one("SELECT tickbird.wait(%s, '20 s')", answer["run_id"])
+            assert waited["result"] == {"success": True, "message": "done"}
+            assert await shop.effects() == ["written"] * number
+        last_run_at = "SELECT last_run_at = (SELECT max(started_at) FROM tickbird.runs) FROM tickbird.scheduled_jobs"
+        assert await shop.database.one(last_run_at)
+
+
 class TestPermissions:
     async def test_a_function_is_executed_as_its_role_and_cannot_leave_it(self, shop: Shop) -> None:
         for command in ("RESET ROLE", "SET ROLE stranger", "SET ROLE postgres", "SET LOCAL ROLE NONE"):
