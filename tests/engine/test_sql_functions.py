@@ -68,7 +68,9 @@ class Shop:
 async def working(database: Database, **options: Any) -> AsyncIterator[Shop]:
     """A worker; after it is drained, no connection is left."""
     bird = Tickbird(database.url, sql_connections=options.pop("sql_connections", 4))
-    engine = replace(QUICK, **{name: options.pop(name) for name in ("lease", "drain") if name in options})
+    engine = replace(
+        QUICK, **{name: options.pop(name) for name in ("lease", "drain", "safety_poll") if name in options}
+    )
     async with working_worker(bird, options=engine, **options) as (client, process):
         yield Shop(database, client, process)
 
@@ -364,8 +366,12 @@ TRY = "BEGIN {} EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%%', SQLERRM; END;"
 
 @pytest.mark.usefixtures("roles")
 class TestJobs:
-    async def test_a_job_of_plain_sql_runs_at_once(self, shop: Shop) -> None:
-        """A run that waits for the planner is claimed as soon as the planner has released it."""
+    async def test_a_job_of_plain_sql_runs_at_once(self, database: Database) -> None:
+        """A run that waits for the planner is claimed as soon as the planner has released it, not by a poll."""
+        async with working(database, safety_poll=600.0) as shop:
+            await self._run_twice(shop)
+
+    async def _run_twice(self, shop: Shop) -> None:
         await shop.define(f"{WRITE} RETURN tickbird.result(true, 'done');")
         await shop.database.execute(
             "INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule) VALUES ('daily', 'job', '0 3 * * *')"
