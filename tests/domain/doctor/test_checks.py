@@ -187,7 +187,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "far newer": (schema(version=12, min_compatible=11), "schema", "problem", "supports only 9", "Upgrade tickbird"),
     "odd schema": (schema(error="the table meta is odd;"), "schema", "problem", "meta is odd", "tickbird migrate"),
     "rights": (server(lacking=["runs"]), "rights", "warning", "no write privilege on runs", "GRANT SELECT, INSERT"),
-    "old server": (server(version=130_002), "server", "problem", "too old", "Upgrade"),
+    "old server": (server(version=140_019), "server", "problem", "too old", "Upgrade"),
     "standby": (server(standby=True), "server", "problem", "a standby", "target_session_attrs=read-write"),
     "mixed": (
         replace(WORKING, workers=[WORKER, replace(WORKER, id="w2", version="0.9")]),

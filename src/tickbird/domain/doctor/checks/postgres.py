@@ -11,7 +11,7 @@ from tickbird.domain.doctor.snapshot import PostgresSnapshot, StoreSnapshot, Tab
 from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 
-OLDEST: Final = 140_000
+OLDEST: Final = 150_000
 # Maximum seconds of an open transaction: idle (warning), idle (problem), active.
 IDLE: Final = 60.0
 IDLE_LONG: Final = 600.0
@@ -55,7 +55,7 @@ def server(condition: StoreSnapshot) -> Iterator[Finding]:
         return
     figures = {"version": server.version, "standby": server.standby}
     if server.version < OLDEST:
-        text = f"PostgreSQL {server.words} is too old: Tickbird needs 14 or newer."
+        text = f"PostgreSQL {server.words} is too old: Tickbird needs 15 or newer."
         yield problem("server", text, "Upgrade the server.", **figures)
     elif server.standby:
         text = f"PostgreSQL {server.words} is a standby, which accepts no writes: no worker can use it."
