@@ -1,0 +1,125 @@
+"""Every SQL snippet of the docs runs on PostgreSQL, with a worker; the block after it is its output.
+
+The snippets of a page run in order, in one session. `…` in an output stands for any text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import psycopg
+import pytest
+from psycopg.pq import DiagnosticField, ExecStatus
+from psycopg.pq.abc import PGresult
+
+from lab.servers import PostgresServer
+from tests.engine.test_sql_functions import working
+from tests.store.postgres.database import Database
+from tickbird.stores import open_store
+
+ROOT = Path(__file__).parents[2]
+# An output follows its snippet directly, in a block without a language.
+SNIPPET = re.compile(r"^```sql\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+
+
+class Snippet(NamedTuple):
+    text: str
+    output: str | None
+
+
+def snippets(page: Path) -> Iterator[Snippet]:
+    for text, output in SNIPPET.findall(page.read_text()):
+        yield Snippet(text, output or None)
+
+
+PAGES = [page for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))] if any(snippets(page))]
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a snippet, which psql sends one by one."""
+    parts = re.split(r";\n", text)
+    # A semicolon inside of $$ ends no statement.
+    for index in reversed(range(1, len(parts))):
+        if "".join(parts[:index]).count("$$") % 2:
+            parts[index - 1 : index + 1] = [";\n".join(parts[index - 1 : index + 1])]
+    return [part for part in parts if part.strip()]
+
+
+def printed(result: PGresult) -> list[list[str]]:
+    """The cells of each line that psql prints, or the lines of an error."""
+    if result.status not in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK):
+        fields = {"ERROR": DiagnosticField.MESSAGE_PRIMARY, "HINT": DiagnosticField.MESSAGE_HINT}
+        texts = {title: result.error_field(field) for title, field in fields.items()}
+        return [[f"{title}:  {text.decode()}"] for title, text in texts.items() if text]
+    columns = range(result.nfields)
+    names = [(result.fname(column) or b"").decode() for column in columns]
+    values = [[result.get_value(row, column) for column in columns] for row in range(result.ntuples)]
+    return [names, *([(value or b"").decode() for value in row] for row in values)]
+
+
+def expected(output: str) -> list[list[str]]:
+    """The same of a block; rules and the number of rows are left out."""
+    lines = [line for line in output.splitlines() if not re.fullmatch(r"[-+]+|\(\d+ rows?\)|", line.strip())]
+    if lines[0].startswith("ERROR"):
+        return [[line] for line in lines]
+    return [[cell.strip() for cell in line.split("|")] for line in lines]
+
+
+def matches(pattern: str, text: str) -> bool:
+    return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("…")), text, re.DOTALL) is not None
+
+
+def check(snippet: Snippet, result: PGresult) -> None:
+    lines = printed(result)
+    if snippet.output is None:
+        assert result.status in (ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK), f"{snippet.text}\n{lines}"
+        return
+    wanted = expected(snippet.output)
+    assert len(lines) == len(wanted), f"{snippet.text}\n{lines}"
+    for line, cells in zip(lines, wanted, strict=True):
+        assert len(line) == len(cells), f"{snippet.text}\n{line}"
+        for text, pattern in zip(line, cells, strict=True):
+            assert matches(pattern, text), f"{snippet.text}\n{text!r} instead of {pattern!r}"
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+async def test_snippets_run_and_print_their_output(page: Path) -> None:
+    """The snippets create roles, which all databases of a server share."""
+    with PostgresServer() as server:
+        url = server.create_database()
+        await open_store(url).migrate()
+        await run(page, url)
+
+
+async def test_snippets_run_on_an_older_server_with_an_ordinary_login(debian_postgres: int) -> None:
+    """The owner of the store is not a superuser."""
+    with PostgresServer(debian_postgres) as server:
+        database = Database(server.create_database())
+        name = database.url.rpartition("/")[2]
+        await database.execute("CREATE ROLE keeper LOGIN CREATEROLE")
+        await database.execute(f"ALTER DATABASE {name} OWNER TO keeper")
+        await database.execute("ALTER SCHEMA public OWNER TO keeper")
+        url = database.url.replace("postgres@", "keeper@")
+        await open_store(url).migrate()
+        await run(ROOT / "docs" / "sql-jobs.md", url)
+
+
+async def run(page: Path, url: str) -> None:
+    """Run all snippets of a page."""
+    async with working(Database(url)):
+        with closing(psycopg.connect(url, autocommit=True)) as connection:
+            for snippet in snippets(page):
+                *setup, shown = statements(snippet.text)
+                for text in setup:
+                    check(Snippet(text, None), await asyncio.to_thread(connection.pgconn.exec_, text.encode()))
+                result = await asyncio.to_thread(connection.pgconn.exec_, shown.encode())
+                check(Snippet(shown, snippet.output), result)
+
+
+def test_a_page_has_snippets_with_output() -> None:
+    assert sum(snippet.output is not None for page in PAGES for snippet in snippets(page)) >= 10
