@@ -253,6 +253,16 @@ async def test_handled_error_is_reported(worker: Integrator) -> None:
     assert (run["success"], run["message"], run["details"]) == (False, "division by zero", None)
 
 
+async def test_message_of_a_raised_error_is_in_the_history(worker: Integrator) -> None:
+    await worker.sql(DIVIDE.format("public.raising", "", ""))
+    await worker.define("raising")
+    await worker.trigger("SELECT trigger_scheduled_job('raising')")
+    [run] = await worker.runs()
+    assert (run["success"], run["message"]) == (False, "division by zero (SQLSTATE 22012)")
+    [status] = await worker.sql("SELECT last_run_message FROM scheduled_job_status")
+    assert status["last_run_message"] == run["message"]
+
+
 async def test_error_handler_needs_stacked_diagnostics(worker: Integrator) -> None:
     """PostgreSQL has no pg_exception_context(): GET STACKED DIAGNOSTICS reads the context."""
     await worker.sql(DIVIDE.format("public.printed", "", HANDLER))

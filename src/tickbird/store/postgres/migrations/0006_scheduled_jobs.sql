@@ -496,7 +496,10 @@ SELECT
     round(date_part('epoch', r.finished_at - r.started_at) * 1000)::integer AS duration_ms,
     CASE WHEN r.finished_at IS NOT NULL THEN r.status = 'succeeded' END AS success,
     coalesce(
-        CASE WHEN json_typeof(r.result) = 'object' THEN r.result ->> 'message' END, split_part(r.error, E'\n', 1), r.reason
+        CASE WHEN json_typeof(r.result) = 'object' THEN r.result ->> 'message' END,
+        -- The message of an error is its last line, as in a traceback.
+        split_part(r.error, E'\n', -1),
+        r.reason
     ) AS message,
     CASE WHEN r.target_kind = 'sql' AND json_typeof(r.result) = 'object' THEN (r.result -> 'details')::jsonb END AS details,
     r.scheduled_for,
