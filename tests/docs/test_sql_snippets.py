@@ -121,5 +121,50 @@ async def run(page: Path, url: str) -> None:
                 check(Snippet(shown, snippet.output), result)
 
 
+# Functions that other functions and triggers of the schema use.
+INTERNAL = {
+    "actor",
+    "begin_job",
+    "caller",
+    "caller_is",
+    "is_own_job",
+    "may_see_job",
+    "job_definition",
+    "job_enabled",
+    "job_lock",
+    "job_of",
+    "job_owner",
+    "job_wrapper",
+    "lock_schedule_for_change",
+    "mirror_job",
+    "request_change",
+    "resolve_job_function",
+    "run_job",
+}
+
+
+async def test_page_has_every_column_and_function(migrated_url: str) -> None:
+    page = (ROOT / "docs" / "sql-jobs.md").read_text()
+    database = Database(migrated_url)
+    columns = await database.execute(
+        "SELECT table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema = 'tickbird' AND table_name LIKE 'scheduled_job%%'"
+    )
+    assert len({table for table, _ in columns}) == 4
+    assert [row for row in columns if f"`{row[1]}`" not in page] == []
+    migrations = ROOT / "src" / "tickbird" / "store" / "postgres" / "migrations"
+    [definition], [execution] = migrations.glob("*_scheduled_jobs.sql"), migrations.glob("*_sql_functions.sql")
+    functions = {
+        name
+        for file in (definition, execution)
+        for name, result in re.findall(
+            r"CREATE FUNCTION tickbird\.(\w+)\(.*?\) RETURNS (\w+)", file.read_text(), re.DOTALL
+        )
+        if result != "trigger"
+    }
+    assert "trigger_scheduled_job" in functions
+    assert {name for name in functions - INTERNAL if f"`tickbird.{name}(" not in page} == set()
+
+
 def test_a_page_has_snippets_with_output() -> None:
     assert sum(snippet.output is not None for page in PAGES for snippet in snippets(page)) >= 10
