@@ -133,6 +133,10 @@ BEGIN
             USING ERRCODE = 'TB422', HINT = 'Create it with CREATE ROLE.';
     END IF;
     IF role_name <> owner THEN
+        -- run_job sets the role. Membership gives the owner nothing new, because it may call every function as this role.
+        IF NOT (SELECT r.rolsuper FROM pg_roles AS r WHERE r.rolname = owner) THEN
+            EXECUTE format('GRANT %I TO %I', role_name, owner);
+        END IF;
         EXECUTE format('GRANT USAGE ON SCHEMA tickbird TO %I', role_name);
         -- Row-level security shows it only its own jobs.
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON tickbird.scheduled_jobs TO %I', role_name);
@@ -261,7 +265,11 @@ BEGIN
             ORDER BY r.id DESC LIMIT 1
         ));
     END IF;
+    -- tickbird.caller() is the job's role inside of the function, not the login of the worker. The function cannot change it:
+    -- the wrapper is SECURITY DEFINER.
+    PERFORM set_config('role', executed_as, true);
     EXECUTE format('SELECT tickbird.%I($1, $2)', tickbird.job_wrapper(executed_as)) INTO returned USING function, argument;
+    PERFORM set_config('role', 'none', true);
     -- Undo everything that the function may have changed in the session, before anything else is executed as the owner, and
     -- inside of the transaction: after it, a pooler gives the next statement another session.
     RESET ALL;
