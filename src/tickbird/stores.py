@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tickbird.domain.errors import InvalidError, StoreError
+from tickbird.domain.errors import InvalidError, StoreError, UnsupportedError
 from tickbird.domain.urls import describe_url, is_server
 
 # A driver loads on first use, so that importing an app's code stays fast.
 if TYPE_CHECKING:
     from tickbird.store.protocol.store import Store
+    from tickbird.store.shared.roles import DatabaseRoles
     from tickbird.store.shared.temp_stores import TemporaryStores
 
 DEFAULT_URL = "sqlite:///tickbird.db"
@@ -101,6 +102,18 @@ def find_temp_stores(url: str) -> TemporaryStores:
     from tickbird.store.postgres.database.temp_stores import PostgresScratches
 
     return PostgresScratches(url)
+
+
+def find_roles(url: str) -> DatabaseRoles:
+    """The database roles for teams that use plain SQL; raises UnsupportedError if the database has no roles."""
+    _store(url)
+    if not has_sql_functions(url):
+        raise UnsupportedError(
+            "SQLite has no roles.", field="roles", hint="Use a store on PostgreSQL, or omit --roles."
+        )
+    from tickbird.store.postgres.database.roles import PostgresRoles
+
+    return PostgresRoles(url)
 
 
 def enqueue_steps(url: str, dialect: str) -> Any:

@@ -134,8 +134,9 @@ class SqlSpec(TargetSpec):
 
     @classmethod
     def worker_command(cls, queue: str, name: str) -> str:
-        command = f"tickbird worker MODULE:APP --queues {quote(queue)}"
-        return f"{command}   # {'on PostgreSQL' if name == STORE else f'the app that registers statement {name!r}'}"
+        if name == STORE:
+            return f"tickbird worker --queues {quote(queue)}   # on PostgreSQL"
+        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # the app that registers statement {name!r}"
 
 
 # The keys in JSON, and the attributes: `role` is the role of tokens for every kind.

@@ -255,3 +255,55 @@ def test_url_and_namespace_of_an_app_can_be_overruled(bare: Cli) -> None:
     assert len(bare.ok("ls", "--url", "sqlite:///other.db", "--namespace", "blue", "--json").json["schedules"]) == 2
     bare.ok("sync", "same", TICKBIRD_URL="sqlite:///elsewhere.db")
     assert Path("own.db").exists()
+
+
+def test_migrate_creates_roles_once(bare: Cli, postgres_url: str) -> None:
+    script = bare.ok("migrate", "--url", postgres_url, "--roles", "--print").out
+    assert "CREATE ROLE tickbird_viewer NOLOGIN" in script
+    first = bare.ok("migrate", "--url", postgres_url, "--roles", "--json").json
+    # Roles belong to the server: another test may have created them.
+    assert set(first["roles"]) <= {"tickbird_viewer", "tickbird_operator", "tickbird_admin"}
+    again = bare.ok("migrate", "--url", postgres_url, "--roles")
+    assert again.out.endswith("was already up to date.\nthe roles existed already\n")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(script.encode())
+        rows = connection.execute(
+            "SELECT pg_has_role('tickbird_admin', 'tickbird_viewer', 'MEMBER'),"
+            " has_table_privilege('tickbird_operator', 'tickbird.scheduled_job_runs', 'SELECT')"
+        ).fetchall()
+    assert rows == [(True, True)]
+
+
+def test_roles_are_those_of_the_schema(bare: Cli, postgres_url: str) -> None:
+    url = f"{postgres_url}?schema=jobs"
+    assert "ON jobs.scheduled_job_runs" in bare.ok("migrate", "--url", url, "--roles", "--print").out
+    bare.ok("migrate", "--url", url, "--roles")
+    with psycopg.connect(postgres_url) as connection:
+        rows = connection.execute("SELECT has_schema_privilege('tickbird_viewer', 'jobs', 'USAGE')").fetchall()
+    assert rows == [(True,)]
+
+
+def test_login_that_may_not_create_roles_gets_their_sql(bare: Cli) -> None:
+    """A server of its own, because roles belong to the server and other tests create them."""
+    with PostgresServer() as server:
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute("CREATE ROLE clerk LOGIN")
+            connection.execute("CREATE DATABASE clerks OWNER clerk")
+        url = server.url_of("clerks").replace("postgres@", "clerk@")
+        refused = bare("migrate", "--url", url, "--roles")
+        assert (refused.code, refused.out) == (5, bare.ok("migrate", "--url", url, "--roles", "--print").out)
+        assert "may not create roles: permission denied to create role. Let an administrator" in refused.err
+        document = bare("migrate", "--url", url, "--roles", "--json").json
+        assert (document["error"]["exit_code"], document["roles_sql"]) == (5, refused.out)
+        # The administrator executes it. After that, the same command of the login has nothing to do.
+        with psycopg.connect(server.url_of("clerks"), autocommit=True) as connection:
+            connection.execute(refused.out.encode())
+        assert bare.ok("migrate", "--url", url, "--roles", "--json").json["roles"] == []
+
+
+def test_roles_need_postgresql(bare: Cli) -> None:
+    for extra in ((), ("--print",)):
+        words = bare.refused(6, "migrate", "--url", "sqlite:///new.db", "--roles", *extra)
+        assert words == "SQLite has no roles. Use a store on PostgreSQL, or omit --roles."
+    assert not (bare.folder / "new.db").exists()
+    assert "--print needs --roles" in bare.refused(2, "migrate", "--url", "sqlite:///new.db", "--print")

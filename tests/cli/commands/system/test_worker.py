@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import APP, Cli
@@ -103,7 +104,7 @@ def test_worker_executes_due_runs_and_drains(cli: Cli) -> None:
     with worker(cli, "work:bird", "--slots", "2") as (process, log):
         wait_until(lambda: beats.exists() and beats.read_text().count("beat") >= 2)
         [live] = cli.store(lambda client, _: client.workers.list())
-        assert (live.kind, live.queues, live.slots, set(live.tasks)) == (
+        assert (live.kind, live.queues, live.slots, set(live.tasks) - {"sql:store"}) == (
             "worker",
             ("default",),
             2,
@@ -252,3 +253,29 @@ def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
 def test_a_worker_refuses(bare: Cli, args: tuple[str, ...], words: str) -> None:
     bare.write("shop", APP)
     assert words in bare.refused(2, "worker", "shop", *args)
+
+
+def test_worker_without_an_app_executes_sql_functions(folder: Path, postgres_url: str) -> None:
+    cli = Cli(postgres_url, folder)
+    cli.ok("migrate")
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE FUNCTION cleanup() RETURNS jsonb LANGUAGE sql AS $$ SELECT tickbird.result(true, 'done') $$"
+        )
+        connection.execute(
+            "INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule)"
+            " VALUES ('nightly', 'cleanup', '0 3 * * *')"
+        )
+        with worker(cli) as (process, log):
+            log.wait_for("plans and executes: SQL functions of the store, no tasks, queues default, 10 slots")
+            [(triggered,)] = connection.execute("SELECT tickbird.trigger_scheduled_job('nightly')").fetchall()
+            [(report,)] = connection.execute("SELECT tickbird.wait(%s)", (triggered["run_id"],)).fetchall()
+            process.send_signal(signal.SIGTERM)
+            code, text = finished(process, log)
+    assert (code, report["status"], report["result"]["message"]) == (0, "succeeded", "done"), text
+
+
+def test_worker_without_an_app_needs_something_to_execute(bare: Cli) -> None:
+    words = bare.refused(2, "worker", "--url", "sqlite:///new.db")
+    assert "name the app, such as `myapp:bird`" in words
+    assert "does not work through a server" in bare.refused(2, "worker", "--server", "http://localhost:1")

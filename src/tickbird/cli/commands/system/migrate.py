@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -11,14 +12,28 @@ from tickbird.cli.connection import run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Printer, print_result, warn
 from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
+from tickbird.domain.errors import StoreError
 from tickbird.domain.messages import count
-from tickbird.stores import open_store
+from tickbird.stores import find_roles, open_store
 
 
 @click.command(cls=Command)
+@click.option(
+    "--roles",
+    is_flag=True,
+    help="Also create the database roles tickbird_viewer, tickbird_operator and tickbird_admin (PostgreSQL).",
+)
+@click.option("--print", "only_print", is_flag=True, help="With --roles: print the SQL and change nothing.")
 @click.pass_obj
-def migrate(settings: GlobalOptions) -> None:
+def migrate(settings: GlobalOptions, roles: bool, only_print: bool) -> None:
     """Create or upgrade the store's schema."""
+    if only_print and not roles:
+        raise click.UsageError("--print needs --roles.", click.get_current_context())
+    # Before the migration, because not every store has roles.
+    script = find_roles(settings.store_url).script if roles else ""
+    if only_print:
+        print_result(settings, lambda: {"roles_sql": script}, lambda screen: screen.line(script.rstrip(), lines=True))
+        return
 
     async def work() -> tuple[str, Sequence[str], str]:
         store = open_store(settings.store_url)
@@ -32,6 +47,7 @@ def migrate(settings: GlobalOptions) -> None:
     url, applied, copied = run_async(work(), settings)
     if copied:
         warn(f"{copied}.")
+    created = _create_roles(settings, url) if roles else None
 
     def show_applied(screen: Printer) -> None:
         for name in applied:
@@ -39,8 +55,28 @@ def migrate(settings: GlobalOptions) -> None:
                 f"applied {name}" if name != CORRECTED_VERSION else "corrected the schema version in the table meta"
             )
         screen.line(f"{url} is up to date." if applied else f"{url} was already up to date.")
+        if created is not None:
+            screen.line(f"created the roles {', '.join(created)}" if created else "the roles existed already")
 
-    print_result(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
+    document: dict[str, Any] = {"url": url, "applied": list(applied), "copy": bool(copied)}
+    if created is not None:
+        document["roles"] = list(created)
+    print_result(settings, lambda: document, show_applied)
+
+
+def _create_roles(settings: GlobalOptions, url: str) -> Sequence[str]:
+    """Create the roles; if the login may not, print the SQL for an administrator and raise StoreError."""
+    roles = find_roles(settings.store_url)
+    try:
+        return run_async(roles.create(), settings)
+    except PermissionError as error:
+        settings.error_context = {"roles_sql": roles.script}
+        if not settings.as_json:
+            click.echo(roles.script, nl=False)
+        raise StoreError(
+            f"{url} is migrated, but its login may not create roles: {error}.",
+            hint="Let an administrator execute the SQL above, for example with psql.",
+        ) from None
 
 
 @click.command(cls=Command)

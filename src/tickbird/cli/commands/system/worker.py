@@ -19,8 +19,11 @@ from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
+from tickbird.stores import has_sql_functions
 
 log = logging.getLogger("tickbird.worker")
+# The name of a worker without an app, as `tickbird workers` shows it.
+_WITHOUT_APP = "sql-functions"
 
 
 @click.command(cls=Command)
@@ -86,8 +89,8 @@ def worker(
     """Plan and execute the schedules of an app.
 
     SIGTERM or Ctrl-C drains the worker: it claims no new runs, finishes its current runs, and ends with 0. Runs that
-    exceed the drain timeout are stopped and requeued. A second signal ends the worker at once. With --allow-command,
-    the app is optional.
+    exceed the drain timeout are stopped and requeued. A second signal ends the worker at once. The app is optional on
+    PostgreSQL, where the worker executes the SQL functions of the store, and with --allow-command.
     """
     if plan_only and execute_only:
         raise click.UsageError("--plan-only and --execute-only cannot be combined.", click.get_current_context())
@@ -105,18 +108,18 @@ def worker(
 
     kinds = Counter(kind for kind, _ in described.targets)
     others = "".join(f", {count(number, f'{kind} target')}" for kind, number in sorted(kinds.items()) if kind != TASK)
+    content = f"app {bird.app}, {count(kinds[TASK], 'task')}{others}, {count(len(described.declared), 'schedule')}"
+    if bird.app == _WITHOUT_APP:
+        content = "SQL functions of the store, no tasks"
 
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
         doing = doing if process.may_work else "is on standby"
         log.info(
-            "worker %s %s: app %s, %s%s, %s, queues %s, %s",
+            "worker %s %s: %s, queues %s, %s",
             described.id,
             doing,
-            bird.app,
-            count(kinds[TASK], "task"),
-            others,
-            count(len(described.declared), "schedule"),
+            content,
             ", ".join(described.queues) or "none",
             count(described.slots, "slot"),
         )
@@ -127,9 +130,12 @@ def worker(
 
 
 def _bird(settings: GlobalOptions, app: str | None, app_option: str | None, commands: tuple[str, ...]) -> Tickbird:
-    """Return the app, or an app without code if none is given and programs are allowed."""
-    if commands and not (app or app_option or os.environ.get("TICKBIRD_APP")):
-        return Tickbird(settings.url, app="programs", namespace=settings.namespace or "default", commands=commands)
+    """Return the app; without one, an app without code, if there are programs or SQL functions to execute."""
+    if not (app or app_option or os.environ.get("TICKBIRD_APP")):
+        url = settings.store_url
+        if commands or has_sql_functions(url):
+            name = "programs" if commands else _WITHOUT_APP
+            return Tickbird(url, app=name, namespace=settings.namespace or "default", commands=commands)
     bird = find_app(settings, app, app_option)
     bird.allows += commands
     return bird
