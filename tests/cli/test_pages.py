@@ -42,6 +42,7 @@ END:VEVENT
 END:VCALENDAR
 """
 BEAT = 'from celery import Celery\napp = Celery()\napp.conf.beat_schedule = {"a": {"task": "a", "schedule": 60.0}}\n'
+JOBS = "jobid,schedule,command,database\n1,0 3 * * *,SELECT cleanup(),shop\n"
 # They go on until they are ended, prove by faults, or need another system; that they parse is all that is tried.
 ONLY_PARSED = (
     "dev",
@@ -52,6 +53,8 @@ ONLY_PARSED = (
     "--prove",
     "--trust-",
     "django-celery-beat",
+    "pg_cron postgresql:",
+    "migrate --roles --url",
     "tail --schedule",
     "shadow report",
 )
@@ -156,7 +159,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tup
     (folder / "schedules").mkdir()
     for file in ("schedules.toml", "schedules/shop.toml"):
         (folder / file).write_text(FILE)
-    sources = {"crontab": CRONTAB, "cronjobs.yaml": CRONJOB, "settings.py": BEAT, "shifts.ics": SHIFTS}
+    sources = {
+        "crontab": CRONTAB,
+        "cronjobs.yaml": CRONJOB,
+        "settings.py": BEAT,
+        "shifts.ics": SHIFTS,
+        "jobs.csv": JOBS,
+    }
     for name, text in sources.items():
         (folder / name).write_text(text)
     return folder, ids

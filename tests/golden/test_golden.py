@@ -144,6 +144,7 @@ shadow report --pings
 import crontab crontab
 import kubernetes job.yaml
 import ical calendar.ics
+import pg_cron jobs.csv
 completion bash
 doctor
 rm etl -y
@@ -220,6 +221,7 @@ def shop(folder: Path) -> Cli:
         "shop.toml": FILE,
         "wrong.toml": FILE.replace("retries", "retires"),
         "crontab": CRONTAB,
+        "jobs.csv": "jobid,schedule,command\n1,0 3 * * *,SELECT cleanup()\n",
         "calendar.ics": CALENDAR,
         "job.yaml": CRONJOB,
     }.items():

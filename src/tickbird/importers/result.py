@@ -58,7 +58,9 @@ def text_of(result: ImportResult, spelling: Format) -> str:
 def operator_notes_of(result: ImportResult) -> list[str]:
     """Return the comments as lines, for formats without comments."""
     lines = [f"not imported: {item}" for item in result.not_imported]
-    lines += [f"not written as a schedule, because {entry.off}: {entry.name}" for entry in result.off]
+    for entry in result.off:
+        lines.append(f"not written as a schedule, because {entry.off}: {entry.name}")
+        lines += entry.notes
     off = {entry.name for entry in result.off}
     for entry in result.imported.entries:
         if entry.name in result.document.schedules and entry.name not in off:

@@ -199,6 +199,33 @@ def apscheduler(
     )
 
 
+@import_.command("pg_cron", cls=Command)
+@click.argument("source", metavar="URL|FILE", shell_complete=file_names)
+@click.option(
+    "--database",
+    metavar="NAME",
+    help="Database of the store: jobs of other databases are not imported (default: the database of all jobs).",
+)
+@_shared
+@click.pass_obj
+def pg_cron(settings: GlobalOptions, /, source: str, database: str | None, **shared: Any) -> None:
+    """Import the table cron.job from postgresql://…, or from a JSON or CSV file of its rows. Use - for stdin.
+
+    Calls of functions, such as SELECT cleanup(), become SQL targets with the role of the job. SQL of other commands is
+    never executed: a comment has the CREATE FUNCTION to use instead. --tz is the time zone (default: cron.timezone of
+    the server, or UTC).
+    """
+    from tickbird.importers.databases import shown
+    from tickbird.importers.pg_cron import read_dump, read_server
+
+    def read(_: Horizon) -> Imported:
+        if "://" in source:
+            return read_server(source, shown(source), database=database, tz=settings.tz)
+        return read_dump(_text(source), source, database=database, tz=settings.tz)
+
+    _finish(settings, "pg_cron", read, **shared)
+
+
 def _text(file: str, errors: str = "strict") -> str:
     from tickbird.files.loader import MAX_FILE
 
@@ -279,7 +306,8 @@ def _by_name(output: str | None) -> str:
 def _summary(result: ImportResult) -> list[str]:
     lines = [f"{count(len(result.document.schedules), 'schedule')} imported from {result.imported.source}."]
     if result.off:
-        lines.append(f"{count(len(result.off), 'schedule')} disabled there, written as comments.")
+        more = " …" if len({entry.off for entry in result.off}) > 1 else ""
+        lines.append(f"{count(len(result.off), 'schedule')} written as comments, because {result.off[0].off}{more}.")
     if result.not_imported:
         lines.append(
             f"{count(len(result.not_imported), 'item')} not imported: {result.not_imported[0]}"
