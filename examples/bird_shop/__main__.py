@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import io
 import logging
 import os
@@ -119,6 +120,12 @@ class Demo:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Return the exit code: 0 after a drain."""
     parser = argparse.ArgumentParser(prog="python -m examples.bird_shop", description="Run the example app.")
+    parser.add_argument(
+        "--store",
+        choices=("sqlite", "postgres"),
+        default="sqlite",
+        help="postgres: a temporary server, and a job that is defined by plain SQL (%(default)s)",
+    )
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
     parser.add_argument("--seconds", type=float, help="drain and end after this many seconds")
     parser.add_argument("--no-server", action="store_true", help="do not serve the dashboard and the HTTP API")
@@ -141,6 +148,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"demo: cannot create {options.db.parent}: {error.strerror}. Choose a file with --db.", file=sys.stderr)
         return 1
     bird.url = f"sqlite:///{options.db}"
+    with contextlib.ExitStack() as resources:
+        if options.store == "postgres":
+            from examples.bird_shop.sql_job import temporary_server
+
+            try:
+                bird.url = resources.enter_context(temporary_server())
+            except RuntimeError as error:
+                print(f"demo: {error}", file=sys.stderr)
+                return 1
+        return _run(options, console, notices, on_screen=on_screen)
+
+
+def _run(options: argparse.Namespace, console: Console, notices: Notices, *, on_screen: bool) -> int:
     server = None if options.no_server else _serve()
     try:
         if server is not None:
@@ -159,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if server is not None:
             server.stop()
-    say_goodbye(console, last, options.db)
+    say_goodbye(console, last, options.db if options.store == "sqlite" else None)
     return 0
 
 
@@ -184,10 +204,13 @@ def _show(address: str) -> None:
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
-    """Print the totals, and commands to try next."""
+def say_goodbye(console: Console, last: Snapshot, db: Path | None) -> None:
+    """Print the totals, and commands to try next; None: the store does not exist any more."""
     console.print()
     console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
+    if db is None:
+        console.print("Drained. The PostgreSQL server and its data are removed.")
+        return
     console.print(
         "Drained. Queued runs and missed ticks are handled at the next start, according to each policy. Also try:"
     )

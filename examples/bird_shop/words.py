@@ -83,7 +83,9 @@ def ended(run: RunRecord) -> tuple[Kind, str]:
     """Describe the end of a run."""
     attempts = f", attempt {run.attempt}" if run.attempt > 1 else ""
     if run.status == "succeeded":
-        result = "" if run.result is None else f": {run.result}"
+        # A SQL function returns an object with a message.
+        shown = run.result.get("message", run.result) if isinstance(run.result, dict) else run.result
+        result = "" if shown is None else f": {shown}"
         return "ok", f"run {run.id}{attempts}, {_took(run)}{result}"[:_MAX_LENGTH]
     if run.status == "failed":
         return "failed", f"run {run.id}{attempts}: {short_error(run.error) or run.failure_kind or 'no reason recorded'}"

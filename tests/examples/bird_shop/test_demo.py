@@ -45,9 +45,9 @@ class Started:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Started]:
+def started(folder: Path, *arguments: str) -> Iterator[Started]:
     with subprocess.Popen(
-        COMMAND, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         try:
             yield Started(process)
@@ -142,3 +142,11 @@ def test_a_file_that_is_no_database_is_refused_in_one_sentence(tmp_path: Path) -
     )
     assert done.returncode == 1
     assert re.fullmatch(r"demo: notes\.txt .*\.\n", done.stderr)
+
+
+def test_job_of_plain_sql_runs_on_a_temporary_server(tmp_path: Path) -> None:
+    with started(tmp_path, "--store", "postgres", "--no-server") as demo:
+        demo.until(r"demo on postgresql://", r"ok\s+restock\s.*: (Enough in stock|Seeds ordered)", r"ok\s+heartbeat")
+        demo.process.send_signal(signal.SIGINT)
+        assert "The PostgreSQL server and its data are removed." in demo.rest()
+        assert demo.process.returncode == 0

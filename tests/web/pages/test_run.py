@@ -8,6 +8,8 @@ from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.making import HOSTILE, TRACEBACK, a_schedule, a_worker, claim, enqueue, finish, now, say
 from tickbird.client import StoreClient
 from tickbird.domain.runs.logs import Progress
+from tickbird.domain.targets.command import command
+from tickbird.domain.triggers.every import every
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -150,3 +152,30 @@ async def test_viewer_cannot_cancel_or_retry_runs(door: Desk, guarded: Served) -
             assert answer.status == 404
         texts.append((await page.locator("main p").first.inner_text()).replace(str(run), "N"))
     assert texts[0] == texts[1] == "There is no run N. tickbird runs lists the newest."
+
+
+@looked_at
+async def test_report_of_a_run_is_a_message_and_a_table(desk: Desk, served: Served) -> None:
+    """As SQL functions return it; hostile data is text."""
+    await a_worker(served)
+    rows = [{"product": "millet", "sacks": 25}, {"product": HOSTILE, "sacks": None, "note": {"a": 1}}]
+    run_id = await enqueue(served)
+    [run] = await claim(served)
+    await finish(served, run, result={"success": True, "message": "Ordered 2 products.", "details": rows})
+    page = await desk.open(f"/runs/{run_id}")
+    result = page.get_by_label("Result", exact=True)
+    await expect(result.locator("p")).to_have_text("Ordered 2 products.")
+    await expect(result.locator("th")).to_have_text(["product", "sacks", "note"])
+    await expect(result.locator("tbody tr").first.locator("td")).to_have_text(["millet", "25", ""])
+    await expect(result.locator("tbody tr").last).to_contain_text("<img src=x onerror=alert(1)>")
+    await expect(result.locator("tbody tr").last).to_contain_text('{"a": 1}')
+    await desk.check("run-report")
+
+
+@done
+async def test_run_shows_the_target_of_its_own_revision(desk: Desk, served: Served) -> None:
+    await served.client.schedules.create("disk", every(hours=1), command(["/bin/df", "-h"]), actor="ana")
+    run = await served.client.schedules.trigger("disk", actor="ana")
+    await served.client.schedules.update("disk", target=command(["/bin/df", "-k"]), actor="ana")
+    page = await desk.open(f"/runs/{run.id}")
+    await expect(page.get_by_label("Details")).to_contain_text("/bin/df -h")

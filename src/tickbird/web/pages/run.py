@@ -18,6 +18,8 @@ from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.registry import read_target, target_line
+from tickbird.domain.targets.target import TASK, Target
 from tickbird.web.charts import AttemptLine, Chart, run_line
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread
@@ -25,6 +27,7 @@ from tickbird.web.forms.payload_schema import as_json
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run_log import LEVELS, last_page, sought, without_colours
 from tickbird.web.pages.runs import duration, lateness, why_url
+from tickbird.web.result_report import read_report
 
 # Retries of the same target that are searched for retries of this run.
 _MAX_RETRIES: Final = 50
@@ -44,6 +47,12 @@ class RunPageData:
     progress: Progress | None
     waiting_for: Sequence[Step]
     retries: Sequence[RunRecord]
+    # The target as the revision of the run defines it.
+    target: Target
+
+    @property
+    def target_line(self) -> str:
+        return target_line(self.target)
 
     @property
     def zone(self) -> str | None:
@@ -84,6 +93,7 @@ async def run(visit: PageRequest) -> Response:
         stream=stream,
         earlier_page=visit.query.get("before", ""),
         is_final=record.status in FINAL,
+        report=read_report(record.result),
     )
 
 
@@ -108,7 +118,21 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
         await client.runs.progress(run_id),
         waiting_for,
         retries,
+        await _target(visit, record, schedule),
     )
+
+
+async def _target(visit: PageRequest, run: RunRecord, schedule: Schedule | None) -> Target:
+    """Return the target with its spec, which only the revision of the run has."""
+    if schedule is None or run.revision is None or run.target.kind == TASK:
+        return run.target
+    defined = None if schedule.definition is None else schedule.definition.target
+    if run.revision != schedule.revision:
+        records = await visit.client.revisions.list(schedule.name, before=run.revision + 1, limit=1)
+        written = next((record.definition for record in records if record.revision == run.revision), {})
+        with suppress(InvalidError):
+            defined = read_target(written.get("target"))
+    return defined if defined is not None and defined.key == run.target.key else run.target
 
 
 def _stream(visit: PageRequest, run_id: int, zone: str | None) -> str:
