@@ -320,7 +320,7 @@ async def test_a_schedule_is_deleted_and_goes_on_from_there(api: Api) -> None:
         ("POST", "", {"name": "new", "definition": {**DIGEST, "description": 5}}, "description"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "tags": "mail"}}, "tags"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "start_at": "2026-01-01T00:00:00"}}, "start_at"),
-        ("POST", "", {"name": "new", "definition": {**DIGEST, "target": {"sql": "x"}}}, "target"),
+        ("POST", "", {"name": "new", "definition": {**DIGEST, "target": {"nothing": "x"}}}, "target"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "trigger": {"cron": "61 * * * *"}}}, "minute"),
         ("POST", "", {"name": "new", "definition": {**DIGEST, "trigger": {"cron": "* * * * *", "tz": "Mars"}}}, "tz"),
         ("POST", "", {"name": "new", "definition": DIGEST, "first": "later"}, "first"),

@@ -364,7 +364,6 @@ async def roles(database: Database) -> tuple[str, str]:
 TRY = "BEGIN {} EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%%', SQLERRM; END;"
 
 
-@pytest.mark.usefixtures("roles")
 class TestJobs:
     async def test_a_job_of_plain_sql_runs_at_once(self, database: Database) -> None:
         """A run that waits for the planner is claimed as soon as the planner has released it, not by a poll."""
@@ -385,6 +384,7 @@ class TestJobs:
         assert await shop.database.one(last_run_at)
 
 
+@pytest.mark.usefixtures("roles")
 class TestPermissions:
     async def test_a_function_is_executed_as_its_role_and_cannot_leave_it(self, shop: Shop) -> None:
         for command in ("RESET ROLE", "SET ROLE stranger", "SET ROLE postgres", "SET LOCAL ROLE NONE"):

@@ -198,7 +198,8 @@ class Attempt:
         self._check_lease()
         try:
             result = await self.executable.call(arguments)
-            return result if isinstance(result, RecordedOutcome) else EncodedResult(encode_value(result))
+            # Not isinstance: a result may have any `__class__`.
+            return result if type(result) is RecordedOutcome else EncodedResult(encode_value(result))
         except (asyncio.CancelledError, PostponedRun, LostRun):
             raise
         except BaseException as error:  # noqa: BLE001 - any error of a task is its outcome

@@ -96,7 +96,7 @@ class RunExplainer(Explainer):
         if run.status == "queued" and run.available_at > self.context.now and not run.attempt:
             by = f" {run.released_by} released it for then." if run.released_by else ""
             return f"Run {run.id} may start at {times(run.available_at)}.{by}"
-        if run.status == "queued" and run.available_at > self.context.now and run.error and run.failure_kind is None:
+        if run.status == "queued" and run.available_at > self.context.now and run.error and run.error == run.reason:
             return f"Run {run.id} may start again at {times(run.available_at)}: {brief(run.error)}."
         if run.status == "queued" and run.available_at > self.context.now:
             tried = f"{brief(run.error)}; " if run.error else ""

@@ -44,7 +44,7 @@ class QueueSteps(RunSteps):
     def in_queue(self) -> Step:
         run, now = self.run, self.context.now
         if run.available_at > now:
-            postponed = f": {brief(run.error)}" if run.error and run.failure_kind is None else ""
+            postponed = f": {brief(run.error)}" if run.error and run.error == run.reason else ""
             text = f"Attempt {run.attempt + 1} may start at {self.times(run.available_at)}{postponed}."
             return Step(None, "queue", text, run.id, run.available_at)
         since = max(run.available_at, run.created_at)

@@ -68,7 +68,10 @@ def read_result(text: str | None, length: int) -> Mapping[str, Any]:
         raise ContractError(
             _broken(f"returned {length:,} characters, more than the maximum of {MAX_RESULT_LENGTH:,}", text)
         )
-    value = json.loads(text)
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ContractError(_broken("returned JSON with too many levels or digits", text)) from None
     if not isinstance(value, dict):
         raise ContractError(_broken("did not return an object", text))
     if not isinstance(value.get("success"), bool):

@@ -163,7 +163,6 @@ async def apply_requests(db: Session, revisions: RevisionCache, may: PlanningPer
     for request in requests:
         at, action = datetime.fromtimestamp(request["at"], UTC), request["action"]
         if action == "release":
-            await release(db, revisions, [schedule_id], at)
             continue
         fields = {key: value for key, value in request.items() if key not in ("action", "at")}
         try:
@@ -173,8 +172,12 @@ async def apply_requests(db: Session, revisions: RevisionCache, may: PlanningPer
             await write_audit(
                 db, at, request["actor"], "refuse", namespace, schedule_id=schedule_id, schedule=name, detail=detail
             )
-    if requests:
-        await db.execute("mirror_job", id=schedule_id)
+    if not requests:
+        return
+    if any(request["action"] == "release" for request in requests):
+        # Last: the changes lock running runs before waiting ones, as sessions that finish runs do.
+        await release(db, revisions, [schedule_id], datetime.fromtimestamp(requests[-1]["at"], UTC))
+    await db.execute("mirror_job", id=schedule_id)
 
 
 async def _read_retried_run(db: Session, revisions: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:

@@ -26,6 +26,7 @@ from tickbird.domain.runs.sql_calls import (
 )
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.database import Database, NounStore
+from tickbird.store.postgres.database.errors import is_transient
 from tickbird.store.postgres.database.type_loaders import register
 from tickbird.store.postgres.database.watchdog import Pool, abort_connection
 from tickbird.store.postgres.leases import record_outcomes, release_waiting
@@ -161,6 +162,9 @@ class _CallAttempt:
                 raise
             await self._roll_back(session)
             ending = _ENDINGS.get(error.sqlstate or "", "raised")
+            if "call_as_" in (error.diag.context or ""):
+                # The function itself has raised a reserved SQLSTATE.
+                ending = "raised"
             if ending == "refused":
                 return await self._refuse(session, error)
             return SqlReport(ending, error=_error_text(error))
@@ -168,7 +172,16 @@ class _CallAttempt:
         if result["success"] and result.get("again", False):
             released, is_ended = 0, True
         else:
-            released, is_ended = await self._finish(session, row, result)
+            try:
+                released, is_ended = await self._finish(session, row, result)
+            except psycopg.Error as error:
+                if connection.closed or connection.broken or not is_transient(error):
+                    raise
+                # The effects are rolled back too, so the function can be executed again.
+                await self._roll_back(session)
+                return SqlReport(
+                    "unreachable", error=f"the outcome could not be recorded: {error.diag.message_primary}"
+                )
         if self._is_stopped or not is_ended:
             # Stopped: the function has swallowed the cancellation. Otherwise the lease was lost.
             await self._roll_back(session)

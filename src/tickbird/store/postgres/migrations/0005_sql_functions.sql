@@ -335,7 +335,7 @@ END $$;
 -- The return value of a job's function.
 CREATE FUNCTION tickbird.result(success boolean, message text DEFAULT '', details jsonb DEFAULT NULL) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN jsonb_build_object('success', success, 'message', message)
+RETURN jsonb_build_object('success', success, 'message', coalesce(message, ''))
     || CASE WHEN details IS NULL THEN '{}' ELSE jsonb_build_object('details', details) END;
 
 REVOKE ALL ON FUNCTION

@@ -257,7 +257,9 @@ DECLARE
 BEGIN
     -- First the schedule, then its cursor: the lock order of all sessions.
     PERFORM FROM tickbird.schedules AS s WHERE s.id = job.id FOR NO KEY UPDATE;
-    SELECT s.definition, s.revision, c.state, coalesce(s.definition -> 'target' -> 'sql' ? 'function', false) AS is_job
+    SELECT
+        s.definition, s.revision, c.state, coalesce(s.definition #>> '{target,sql,role}', tickbird.job_owner())::name AS role,
+        coalesce(s.definition -> 'target' -> 'sql' ? 'function', false) AS is_job
     INTO stored
     FROM tickbird.schedules AS s
     JOIN tickbird.cursors AS c ON c.schedule_id = s.id
@@ -274,6 +276,11 @@ BEGIN
         INSERT INTO tickbird.schedules (namespace, name, definition)
         SELECT x.namespace, job.name, new_definition FROM tickbird.sql_settings AS x;
     ELSIF stored.state = 'deleted' THEN
+        -- Its earlier runs become visible again.
+        IF NOT tickbird.caller_is('admin') AND NOT tickbird.is_own_job(stored.role) THEN
+            RAISE EXCEPTION 'job %: the name belongs to a deleted job of role %', quote_literal(job.name), stored.role
+                USING ERRCODE = 'TB422', HINT = 'Choose another name.';
+        END IF;
         -- A new schedule of the same name continues after the last tick of the old one.
         new_definition := tickbird.job_definition(job);
         UPDATE tickbird.schedules AS s
@@ -335,6 +342,14 @@ CREATE TRIGGER scheduled_jobs_write AFTER INSERT OR DELETE OR UPDATE OF
     ON tickbird.scheduled_jobs
     FOR EACH ROW EXECUTE FUNCTION tickbird.write_job();
 
+CREATE FUNCTION tickbird.refuse_job_truncate() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'scheduled_jobs cannot be truncated, because their schedules would stay'
+        USING ERRCODE = 'TB422', HINT = 'Use DELETE FROM tickbird.scheduled_jobs.';
+END $$;
+CREATE TRIGGER scheduled_jobs_refuse_truncate BEFORE TRUNCATE ON tickbird.scheduled_jobs
+    FOR EACH STATEMENT EXECUTE FUNCTION tickbird.refuse_job_truncate();
+
 -- From the schedule to the table
 
 -- Makes the row of a job equal to its schedule. A row that another session is editing is left to that session, whose own
@@ -374,6 +389,11 @@ BEGIN
         mirrored.created_at := stored.created_at;
         mirrored.updated_at := stored.created_at;
         mirrored.log := 'all';
+        -- A session that is inserting the job holds this lock, and mirrors the schedule itself.
+        PERFORM FROM tickbird.schedule_ids AS i WHERE i.id = stored.id FOR UPDATE SKIP LOCKED;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
         INSERT INTO tickbird.scheduled_jobs SELECT (mirrored).* ON CONFLICT DO NOTHING;
     ELSIF mirrored IS DISTINCT FROM job THEN
         UPDATE tickbird.scheduled_jobs AS j
@@ -833,7 +853,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    deadline CONSTANT timestamptz := clock_timestamp() + timeout;
+    deadline CONSTANT timestamptz := clock_timestamp() + coalesce(timeout, '1 minute');
     run record;
 BEGIN
     LOOP
