@@ -219,11 +219,15 @@ BEGIN
     END IF;
     IF TG_OP = 'INSERT' THEN
         PERFORM tickbird.resolve_job_function(NEW.function_name, NEW.role);
-        -- DO UPDATE, as in assign_schedule_id.
-        INSERT INTO tickbird.schedule_ids AS i (namespace, name)
+        INSERT INTO tickbird.schedule_ids (namespace, name)
         SELECT x.namespace, NEW.name FROM tickbird.sql_settings AS x
-        ON CONFLICT (namespace, name) DO UPDATE SET name = i.name
-        RETURNING i.id INTO NEW.id;
+        ON CONFLICT (namespace, name) DO NOTHING;
+        -- Sessions that insert the same job follow one another. The lock lets foreign keys pass.
+        SELECT i.id INTO NEW.id
+        FROM tickbird.schedule_ids AS i
+        JOIN tickbird.sql_settings AS x ON x.namespace = i.namespace
+        WHERE i.name = NEW.name
+        FOR NO KEY UPDATE OF i;
     ELSE
         NEW.updated_at := clock_timestamp();
     END IF;
@@ -390,7 +394,7 @@ BEGIN
         mirrored.updated_at := stored.created_at;
         mirrored.log := 'all';
         -- A session that is inserting the job holds this lock, and mirrors the schedule itself.
-        PERFORM FROM tickbird.schedule_ids AS i WHERE i.id = stored.id FOR UPDATE SKIP LOCKED;
+        PERFORM FROM tickbird.schedule_ids AS i WHERE i.id = stored.id FOR NO KEY UPDATE SKIP LOCKED;
         IF NOT FOUND THEN
             RETURN;
         END IF;
