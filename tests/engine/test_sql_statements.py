@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -110,14 +110,15 @@ class TestPostgres:
 class TestSqlite:
     async def test_a_statement_is_one_transaction(self, bird: Tickbird, tmp_path: Path) -> None:
         path = tmp_path / "orders.db"
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE orders (region TEXT)")
         bird.sql_connection("local", f"sqlite:///{path}")
         target = bird.sql_statement("add", "INSERT INTO orders VALUES (:region)", connection="local")
         async with working(bird) as (client, _):
             run = await execute(client, target, {"region": "eu"})
         assert (run.status, run.result["rows"]) == ("succeeded", 1)
-        assert sqlite3.connect(path).execute("SELECT region FROM orders").fetchall() == [("eu",)]
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("SELECT region FROM orders").fetchall() == [("eu",)]
 
     async def test_an_endless_statement_is_interrupted(self, bird: Tickbird, tmp_path: Path) -> None:
         bird.sql_connection("local", f"sqlite:///{tmp_path}/orders.db")

@@ -142,6 +142,8 @@ class SqlStatement(SpecExecutable):
             await asyncio.wait({work})
         except asyncio.CancelledError:
             connection.interrupt()
+            # Retrieve the exception, so that asyncio does not log it.
+            work.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             await asyncio.wait({work}, timeout=_CANCEL_TIMEOUT)
             raise
         try:
