@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -38,7 +39,7 @@ CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW {of} EXECUTE FUNCTIO
 """
 
 
-class PlainRows:
+class PlainRows(ABC):
     """Rows written by plain SQL; `{0}` is replaced by a parameter."""
 
     async def insert(self, namespace: str, name: str, definition: Mapping[str, Any] | str) -> None:
@@ -49,9 +50,9 @@ class PlainRows:
         """UPDATE a schedule's definition and nothing else."""
         await self.execute(UPDATE, (_text(definition), schedule_id))
 
+    @abstractmethod
     async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
         """Replace a schedule's row by another one."""
-        raise NotImplementedError
 
     async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
         """UPDATE the stored definition of a revision."""
@@ -71,16 +72,17 @@ class PlainRows:
         parked = "UPDATE cursors SET state = 'parked', next_run_at = NULL WHERE schedule_id = {0}"
         await self.execute(parked, (schedule_id,))
 
+    @abstractmethod
     async def refuse_rows(self, table: str, schedule_id: int | None, message: str) -> None:
         """CREATE a trigger that refuses every new row of a schedule, or of all, with this message."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def accept_rows(self) -> None:
         """DROP that trigger."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        raise NotImplementedError
+        """Execute a statement in the store's database."""
 
 
 def _text(definition: Mapping[str, Any] | str) -> str:

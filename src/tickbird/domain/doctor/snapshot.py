@@ -131,7 +131,7 @@ class Workload:
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     scheduled: Sequence[ScheduledByTarget] = ()
     due: OverdueSchedules = OverdueSchedules()
-    # Of all namespaces, the oldest first; also those that this process ignores.
+    # Schedules of all namespaces, oldest first, including schedules that this process ignores.
     unplanned: Sequence[UnplannedSchedule] = ()
     expired: ExpiredLeases = ExpiredLeases()
     # (schedule, calendar): the schedule still uses an earlier version of the calendar.

@@ -14,7 +14,7 @@ _PAGE: Final = 100
 
 
 async def sessions(visit: PageRequest) -> Response:
-    """List the sessions of a token; `ended=1` includes those that ended within a week."""
+    """List the sessions of a token; `ended=1` includes sessions that ended within the last week."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
     rows = await visit.own_client.sessions.list_for_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)

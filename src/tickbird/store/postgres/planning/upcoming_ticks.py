@@ -12,7 +12,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers, to_schedule
 
 COUNT: Final = 200
-# The list is written again when only so many ticks are left.
+# Write the list again when fewer ticks than this are left.
 _MIN_LEFT: Final = 100
 
 
