@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from conformance.declarations import SUITES, AllBackfills, Declarations, Queues, Statistics
+from conformance.declarations import SUITES, AllBackfills, Declarations, Events, Queues, Statistics
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
 from conformance.operations.doctor import Inspections
@@ -73,6 +73,7 @@ __all__ = [
     "ConcurrencyLimits",
     "CoreConformance",
     "DashboardReadings",
+    "Events",
     "HeldRuns",
     "HttpResponses",
     "Pings",
@@ -138,6 +139,7 @@ class StoreConformance(
     Statistics,
     DashboardReadings,
     HttpResponses,
+    Events,
 ):
     """The core and every capability, except functions in the store's database (`SqlFunctions`)."""
 

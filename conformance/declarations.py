@@ -7,6 +7,7 @@ from typing import Any, Final, get_type_hints
 
 import pytest
 
+from conformance.events.log import EventLog, EventRetention, EventTargets
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
 from conformance.operations.metrics import Metrics
@@ -37,6 +38,10 @@ class AllBackfills(Backfills, BackfillRuns, PrunedTicks):
     """Every test of backfills."""
 
 
+class Events(EventLog, EventTargets, EventRetention):
+    """Every test of events."""
+
+
 class Queues(RateLimits, Fairness):
     """Every test of queues."""
 
@@ -52,6 +57,7 @@ SUITES: Final[Mapping[str, type]] = {
     "bulk_changes": BulkChanges,
     "calendars": Calendars,
     "dashboard": DashboardReadings,
+    "events": Events,
     "held": HeldRuns,
     "http_responses": HttpResponses,
     "limits": ConcurrencyLimits,

@@ -48,9 +48,11 @@ def since(instant: datetime | int | None) -> int | None:
     return None if instant is None else to_seconds(instant) - to_seconds(T0)
 
 
-def define(trigger: Trigger = MINUTE, *, task: str = "work", **policies: Any) -> Definition:
+def define(
+    trigger: Trigger = MINUTE, *, task: str = "work", target: Target | None = None, **policies: Any
+) -> Definition:
     """A definition that ticks every minute and runs `work`, unless said otherwise."""
-    return Definition(trigger=trigger, target=Target(task), **policies)
+    return Definition(trigger=trigger, target=target or Target(task), **policies)
 
 
 async def create(

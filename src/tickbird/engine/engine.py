@@ -20,6 +20,7 @@ from tickbird.engine.planner_step import PlannerStep
 from tickbird.engine.processes.pool import ProcessPool
 from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.run_logs import RunLogBuffer
+from tickbird.engine.stamper import StamperStep
 from tickbird.engine.worker_health import WorkerHealth
 from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
@@ -113,6 +114,11 @@ class Engine:
         self.execution.before_finish = self.logs.flush
         self.execution.on_over = self.logs.forget
         self._logs = StepLoop("logs", self.logs.step, poll)
+        self.stamping: StamperStep | None = None
+        if "events" in store.capabilities:
+            self.stamping = StamperStep(store.events, clock, self._wake_consumers)
+            self._stamp = StepLoop("stamp", self.stamping.step, poll, self._may_work)
+            self.planning.on_events = self._wake_stamper
         self.logs.on_lines = self._logs.wake
         self._ending = asyncio.Event()
 
@@ -121,6 +127,14 @@ class Engine:
 
     def _wake_plan(self) -> None:
         self._plan.wake()
+
+    def _wake_stamper(self) -> None:
+        if self.stamping is not None:
+            self.stamping.wake()
+            self._stamp.wake()
+
+    def _wake_consumers(self) -> None:
+        """New events have positions."""
 
     def _wake_readiness(self) -> None:
         for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
@@ -153,6 +167,8 @@ class Engine:
         working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:
             working += [self._zones, self._plan, self._rescue, self._prune]
+            if self.stamping is not None:
+                working.append(self._stamp)
         if self._options.execute:
             working.append(self._claim)
         tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]
@@ -161,6 +177,8 @@ class Engine:
             await self._ending.wait()
             for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune):
                 repeat.stop()
+            if self.stamping is not None:
+                self._stamp.stop()
             self.execution.stop_claiming()
             await self._report_draining()
             await self.execution.drain(self._options.drain)
@@ -205,5 +223,6 @@ class Engine:
         if self.execution.running < self.execution.slots:
             self._claim.wake()
         self._renew.wake()
+        self._wake_stamper()
         # A client may be waiting for a run that it triggered, so claiming goes before planning.
         asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)

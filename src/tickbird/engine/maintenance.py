@@ -154,13 +154,18 @@ class Maintenance:
         return min(2 * self._lease, max(0.05, (rescued.next_at - rescued.now).total_seconds()))
 
     async def prune(self) -> float | None:
-        """Delete runs past their retention, one batch per step."""
+        """Delete runs and events past their retention, one batch per step."""
         if self._clock_guard.alarmed:
             return ACCEPT_AFTER
         batch = 1_000
         deleted = await self._store.runs.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()
         )
+        if "events" in self._store.capabilities:
+            deleted = max(
+                deleted,
+                await self._store.events.prune(older_than=self._retention.seconds, limit=batch, now=self._clock.now()),
+            )
         return 0.1 if deleted >= batch else PRUNE_PAUSE
 
     async def drain(self) -> None:

@@ -51,6 +51,8 @@ class PlannerStep:
         self._clock_guard = clock_guard or ClockGuard(clock)
         # Starts the runs that are handed off to this worker.
         self._dispatcher = dispatcher
+        # Called after a batch that may have published events.
+        self.on_events: Callable[[], None] = lambda: None
 
     async def step(self) -> float | None:
         """Plan one or more batches; returns the seconds until the next schedule is due."""
@@ -95,6 +97,8 @@ class PlannerStep:
                 self._dispatcher.accept(offer, leased)
         if result.runs > len(result.leased):
             self._on_runs()
+        if result.events or result.runs > len(result.leased):
+            self.on_events()
         _log_result(result)
         return result
 

@@ -46,6 +46,8 @@ class PlanResult:
     refused: tuple[RefusedPlan, ...] = ()
     # The ids of due schedules that plain SQL requested changes of; the changes come before later ticks.
     requested: tuple[int, ...] = ()
+    # Events that were published.
+    events: int = 0
 
     def plus(self, later: PlanResult) -> PlanResult:
         """Combine with a later result."""
@@ -60,6 +62,7 @@ class PlanResult:
             (*self.leased, *later.leased),
             self.refused + later.refused,
             self.requested + later.requested,
+            self.events + later.events,
         )
 
 

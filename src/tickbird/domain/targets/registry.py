@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar, cast, get_args
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.plug_ins import PLUG_IN_ERRORS, InvalidPlugInError, error_text, load_plug_ins
 from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.targets.event import EventSpec
 from tickbird.domain.targets.spec import MAX_NAME_LENGTH, DefiningRole, FormField, Schema, TargetSpec, WrittenPart
 from tickbird.domain.targets.sql import SqlSpec
 from tickbird.domain.targets.target import TASK, Target
@@ -35,6 +36,7 @@ BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
     TaskSpec,
     CommandSpec,
     SqlSpec,
+    EventSpec,
 )
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 _FORMATS_PER_KIND: Final = 256

@@ -17,6 +17,7 @@ from tickbird.store.postgres.database import notifications, schema
 from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.postgres.database.database import Database
 from tickbird.store.postgres.database.identity import PostgresIdentity
+from tickbird.store.postgres.events import PostgresEvents
 from tickbird.store.postgres.http_responses import PostgresHttpResponses
 from tickbird.store.postgres.leases import PostgresLeases
 from tickbird.store.postgres.ledger import PostgresLedger
@@ -63,6 +64,7 @@ class PostgresStore(Store):
         self.bulk_changes = PostgresBulkChanges(database, switch)
         self.calendars = PostgresCalendars(database)
         self.dashboard = dashboard
+        self.events = PostgresEvents(database)
         self.held = PostgresHeld(database)
         self.http_responses = PostgresHttpResponses(database)
         self.identity = identity

@@ -20,6 +20,7 @@ from tickbird.store.protocol.calendars import CalendarStore
 from tickbird.store.protocol.capabilities import CAPABILITIES, capability
 from tickbird.store.protocol.concurrency import LimitStore
 from tickbird.store.protocol.dashboard import DashboardStore
+from tickbird.store.protocol.events import EventStore
 from tickbird.store.protocol.held import HeldStore
 from tickbird.store.protocol.http_responses import HttpResponseStore
 from tickbird.store.protocol.identity import IdentityStore
@@ -73,6 +74,7 @@ class Store(Protocol):
     dashboard: DashboardStore = capability(
         "dashboard queries", "Only the pages Workers, Settings and Doctor are shown, and `--all` is refused."
     )
+    events: EventStore = capability("events", "Nothing is published, and runs of event targets stay queued.")
     held: HeldStore = capability(
         "held runs", "No run waits for an operator after a long outage.", fields=("hold_above",)
     )

@@ -23,6 +23,7 @@ from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.url import MEMORY, read_url
+from tickbird.store.sqlite.events import SqliteEvents
 from tickbird.store.sqlite.http_responses import SqliteHttpResponses
 from tickbird.store.sqlite.leases import SqliteLeases
 from tickbird.store.sqlite.ledger import SqliteLedger
@@ -65,6 +66,7 @@ class SqliteStore(Store):
         self.bulk_changes = SqliteBulkChanges(database, switch)
         self.calendars = SqliteCalendars(database)
         self.dashboard = dashboard
+        self.events = SqliteEvents(database)
         self.held = SqliteHeld(database)
         self.http_responses = SqliteHttpResponses(database)
         self.identity = identity

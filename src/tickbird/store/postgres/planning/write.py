@@ -14,6 +14,7 @@ from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.planning.events import publish_planned
 from tickbird.store.postgres.planning.upcoming_ticks import write_upcoming
 from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import columns, json_text, numbers, texts
@@ -69,6 +70,7 @@ async def write_plans(
         last_skips = {skip.id: skip for skip in await db.fetch_as(LastSkip, "read_skips", ids=numbers(skip_ids))}
     rows = to_rows(batch, spare, spare, last_skips)
     await _write_runs(db, rows, now)
+    await publish_planned(db, rows.runs, now)
     await _write_ledger(db, rows, now)
     if rows.stop:
         await db.execute("stop_runs", ids=numbers(rows.stop), now=now, by=by, reason=reason)

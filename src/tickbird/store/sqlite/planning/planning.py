@@ -12,6 +12,7 @@ from tickbird.domain.planning.edits import park
 from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time_batch
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.targets.event import EVENT
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
@@ -21,6 +22,7 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.dependencies import watch
 from tickbird.store.sqlite.planning.due import load_due_revisions, read_due_schedules
+from tickbird.store.sqlite.planning.events import publish_queued
 from tickbird.store.sqlite.planning.write import write_on_time, write_plans
 from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import all_facts, dump
@@ -42,7 +44,11 @@ def plan_due_cursors(
     if runs:
         mine = write_on_time(db, runs, hand_off, now)
         next_at = to_datetime(min(run.next_run_at for run in runs))
-        planned = PlanResult(now, schedules=len(runs), runs=len(runs), next_at=next_at, leased=mine)
+        events = 0
+        if any(run.info.template.target_kind == EVENT for run in runs):
+            events = publish_queued(db, revisions, now)
+        executed = len(runs) - events
+        planned = PlanResult(now, schedules=len(runs), runs=executed, next_at=next_at, leased=mine, events=events)
     if others:
         planned = planned.plus(plan_schedules(db, revisions, others, facts, now, zones))
     return planned

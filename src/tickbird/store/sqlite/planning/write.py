@@ -12,12 +12,14 @@ from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, d
 from tickbird.domain.planning.fast_path import OnTimeRun, pick_handoff
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
+from tickbird.domain.targets.event import EVENT
 from tickbird.domain.time.instants import to_micros, to_seconds
 from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.statements import SQL, fetch_as
+from tickbird.store.sqlite.planning.events import publish_queued
 from tickbird.store.sqlite.planning.rate_limits import stored
 from tickbird.store.sqlite.planning.waiting_runs import release, room
 from tickbird.store.sqlite.rows import dump
@@ -92,6 +94,8 @@ def write_plans(
         db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
         db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
         release(db, revisions, {decided.schedule.id for decided in batch if decided.plan.cancel}, now, keys=keys)
+    if any(run.target_kind == EVENT for run in rows.runs):
+        publish_queued(db, revisions, now)
     if rows.runs:
         db.execute(SQL["wake_others"])
     return [run.id for run in rows.runs]

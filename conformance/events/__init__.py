@@ -1,0 +1,1 @@
+"""Events: the log, consumer groups, dead letters."""

@@ -1,0 +1,1 @@
+"""Events: published facts, their topics, and the consumer groups that read them."""

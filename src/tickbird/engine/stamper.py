@@ -1,0 +1,55 @@
+"""The stamping step: events get their positions within milliseconds after the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from tickbird.engine.clock import Clock
+from tickbird.store.protocol.events import EventStore
+
+# Seconds between passes that found nothing; after the last one, the stamper rests until a wake-up.
+_DELAYS: Final = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
+# Seconds after which a pass looks at everything, also at rows that an earlier pass should have seen.
+_FULL_AFTER: Final = 60.0
+
+
+class StamperStep:
+    """Polls quickly while events arrive, and rests otherwise."""
+
+    def __init__(self, events: EventStore, clock: Clock, on_events: Callable[[], None]) -> None:
+        self._events, self._clock, self._on_events = events, clock, on_events
+        self._seen: str | None = None
+        self._full_at = float("-inf")
+        self._idle = 0
+
+    async def step(self) -> float | None:
+        """One pass; returns the seconds until the next one, None for a rest."""
+        now = self._clock.monotonic()
+        seen = self._seen
+        if now >= self._full_at:
+            seen, self._full_at = None, now + _FULL_AFTER
+        result = await self._events.stamp(seen, now=self._clock.now())
+        self._seen = result.seen
+        if result.stamped:
+            self._on_events()
+        if result.more:
+            return 0.0
+        if result.stamped or result.published:
+            self._idle = 0
+        elif result.other_polls_for is not None:
+            # Another process stamps. If it is lost, its publishers send no wake-ups until then.
+            return result.other_polls_for
+        if self._idle < len(_DELAYS):
+            self._idle += 1
+            return _DELAYS[self._idle - 1]
+        if self._idle == len(_DELAYS):
+            self._idle += 1
+            await self._events.rest()
+            # An event may have been published just before, without a wake-up.
+            return _DELAYS[0]
+        return None
+
+    def wake(self) -> None:
+        """Poll again after a wake-up."""
+        self._idle = min(self._idle, 1)

@@ -1,0 +1,60 @@
+"""Publish the events of runs: nothing is executed, so a run succeeds in the transaction that inserts its event."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from tickbird.domain.planning.fast_path import OnTimeRun
+from tickbird.domain.targets.event import EVENT
+from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.rows import columns, numbers
+from tickbird.store.shared.planning.rows import RunRow
+
+
+async def publishable(db: Session, schedule_ids: Collection[int]) -> frozenset[int]:
+    """The schedules whose planner may publish: no other schedule depends on their successes.
+
+    The others are published in a transaction without locked cursors, because their success releases waiting runs.
+    """
+    tracked = {row[0] for row in await db.fetch("tracked_schedules", ids=numbers(schedule_ids))}
+    return frozenset(schedule_ids) - tracked
+
+
+async def split_on_time(db: Session, runs: Sequence[OnTimeRun]) -> tuple[list[OnTimeRun], list[OnTimeRun]]:
+    """The runs whose events the planner publishes, and all others."""
+    ids = [run.schedule_id for run in runs if run.info.template.target_kind == EVENT]
+    if not ids:
+        return [], list(runs)
+    mine = await publishable(db, ids)
+    events = [run for run in runs if run.schedule_id in mine]
+    return events, [run for run in runs if run.schedule_id not in mine]
+
+
+async def publish_on_time(db: Session, runs: Sequence[OnTimeRun], now: datetime) -> None:
+    """Insert runs of ticks that are on time, with their events."""
+    templates = [run.info.template for run in runs]
+    kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
+    values = columns(runs)
+    values.pop("start_by")
+    await db.execute(
+        "publish_on_time",
+        **values,
+        **columns(list(kinds), "template_"),
+        template=numbers(map(kinds.__getitem__, templates)),
+        now=now,
+    )
+
+
+async def publish_planned(db: Session, runs: Iterable[RunRow], now: datetime) -> int:
+    """Publish the events of new runs; returns their number. A schedule with waiting runs is left to a worker."""
+    events = [run for run in runs if run.target_kind == EVENT]
+    if not events:
+        return 0
+    mine = await publishable(db, {run.schedule_id for run in events})
+    mine -= {run.schedule_id for run in events if run.status != "queued"}
+    ids = [run.id for run in events if run.schedule_id in mine]
+    if not ids:
+        return 0
+    [(_, done, *_)] = await db.fetch("publish_runs", ids=numbers(ids), now=now)
+    return len(done)

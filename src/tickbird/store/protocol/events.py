@@ -1,0 +1,53 @@
+"""Events: publish, stamp and read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from tickbird.domain.events.event import Event, NewEvent
+from tickbird.domain.events.stamping import StampResult
+
+
+class EventStore(Protocol):
+    async def publish(
+        self, namespace: str, events: Sequence[NewEvent], *, source: str, actor: str, now: datetime | None = None
+    ) -> Sequence[UUID]:
+        """Publish events together; returns their ids. An id that exists already is not published again.
+
+        Raises ConflictError if a key does not have the expected version.
+        """
+
+    async def stamp(self, seen: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
+        """Publish the events of queued runs, then give committed events of all namespaces their positions.
+
+        `seen` is the mark of the caller's last pass; None looks at everything.
+        """
+
+    async def rest(self) -> None:
+        """Let publishers send wake-ups: this process stops polling for events."""
+
+    async def prune(self, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
+        """Delete the oldest events of each namespace that are older than this many seconds; returns their number.
+
+        Keys keep their versions.
+        """
+
+    async def read(
+        self,
+        namespace: str,
+        after: int = 0,
+        *,
+        topics: Sequence[str] = (),
+        key: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Event]:
+        """Stamped events after a position, in order; with patterns of topics, only matching ones."""
+
+    async def get(self, namespace: str, event_id: UUID) -> Event | None:
+        """One event; without a position until it is stamped."""
+
+    async def head(self, namespace: str) -> int:
+        """The last position of a namespace; 0 if it has no event."""

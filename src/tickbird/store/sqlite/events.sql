@@ -1,0 +1,80 @@
+-- Events: publish and read.
+
+-- name: event_partitions
+SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'event_partitions';
+
+-- name: add_event_stream
+INSERT INTO event_streams (namespace) VALUES (:namespace) ON CONFLICT DO NOTHING;
+
+-- name: advance_event_stream
+UPDATE event_streams SET head = head + :count WHERE namespace = :namespace RETURNING head;
+
+-- name: event_version
+SELECT coalesce(
+    (SELECT max(version) FROM events WHERE namespace = :namespace AND key = :key),
+    (SELECT version FROM event_keys WHERE namespace = :namespace AND key = :key),
+    0
+);
+
+-- name: has_event
+SELECT EXISTS (SELECT 1 FROM events WHERE namespace = :namespace AND event_id = :event_id);
+
+-- name: insert_event
+INSERT INTO events (
+    namespace, position, version, partition, event_id, topic, type, source, key, tenant, time, published_at, transaction_id,
+    ordinal, count, run_id, actor, headers, data
+)
+VALUES (
+    :namespace, :position, :version, :partition, :event_id, :topic, :type, :source, :key, :tenant, :time, :published_at,
+    :transaction_id, :ordinal, :count, :run_id, :actor, :headers, :data
+);
+
+-- name: queued_event_runs
+SELECT r.id, r.namespace, i.name, r.schedule_id, r.origin, r.scheduled_for, r.concurrency_key, v.definition, p.payload
+FROM runs AS r
+JOIN schedule_ids AS i ON i.id = r.schedule_id
+JOIN revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision
+LEFT JOIN run_payloads AS p ON p.run_id = r.id
+WHERE r.target_kind = 'event' AND r.status = 'queued' AND r.available_at <= :now
+ORDER BY r.id LIMIT :limit;
+
+-- name: end_event_run
+UPDATE runs
+SET status = 'succeeded', started_at = :now, finished_at = :now, reason = NULL, result = json_object('event_id', :event_id)
+WHERE id = :id;
+
+-- name: read_events
+SELECT * FROM events
+WHERE namespace = :namespace AND position > :after AND (:key IS NULL OR key = :key)
+ORDER BY position LIMIT :limit;
+
+-- name: read_event
+SELECT * FROM events WHERE namespace = :namespace AND event_id = :event_id;
+
+-- name: read_event_head
+SELECT coalesce((SELECT head FROM event_streams WHERE namespace = :namespace), 0);
+
+-- name: prunable_events
+-- By namespace, the position up to which events are old, in positions of at most `limit` events.
+SELECT s.namespace, max(e.position)
+FROM event_streams AS s
+JOIN events AS e ON e.namespace = s.namespace AND e.position > s.pruned_until AND e.position <= s.pruned_until + :limit
+WHERE e.published_at < :cutoff
+    AND NOT EXISTS (
+        SELECT 1 FROM events AS n
+        WHERE n.namespace = e.namespace AND n.position < e.position AND n.published_at >= :cutoff
+    )
+GROUP BY s.namespace;
+
+-- name: keep_event_versions
+INSERT INTO event_keys (namespace, key, version)
+SELECT namespace, key, max(version) FROM events
+WHERE namespace = :namespace AND position <= :until AND key IS NOT NULL
+GROUP BY namespace, key
+ON CONFLICT (namespace, key) DO UPDATE SET version = max(version, excluded.version);
+
+-- name: prune_events
+DELETE FROM events WHERE namespace = :namespace AND position <= :until;
+
+-- name: note_pruned_events
+UPDATE event_streams SET pruned_until = :until, pruned_at = :now WHERE namespace = :namespace;
