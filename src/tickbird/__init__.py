@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tickbird.domain.schedules.definition import Backoff
     from tickbird.domain.schedules.dependencies import After, after
     from tickbird.domain.targets.command import command
+    from tickbird.domain.targets.event import event
     from tickbird.domain.targets.sql import sql
     from tickbird.domain.triggers.cron.cron import cron
     from tickbird.domain.triggers.custom import custom_trigger
@@ -57,6 +58,7 @@ __all__ = [
     "command",
     "cron",
     "custom_trigger",
+    "event",
     "every",
     "exclude",
     "rrule",
@@ -71,6 +73,7 @@ _MODULES = {
     "tickbird.domain.schedules.definition": ("Backoff",),
     "tickbird.domain.schedules.dependencies": ("After", "after"),
     "tickbird.domain.targets.command": ("command",),
+    "tickbird.domain.targets.event": ("event",),
     "tickbird.domain.targets.sql": ("sql",),
     "tickbird.domain.triggers.cron.cron": ("cron",),
     "tickbird.domain.triggers.custom": ("custom_trigger",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.errors import StoreError
@@ -202,6 +203,42 @@ class Tickbird(TaskRegistry):
         name = task if isinstance(task, str) else task.name
         return enqueue_in(self, connection, name, payload or {}, options, unknown_task_ok=unknown_task_ok)
 
+    def publish(
+        self,
+        topic: str,
+        type: str,  # noqa: A002 - as CloudEvents has it
+        data: Any = None,
+        *,
+        connection: Any = None,
+        source: str | None = None,
+        actor: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Publish an event; returns an awaitable of its id.
+
+        With `connection`, it is published in the transaction of your connection to the store's database, and a rollback
+        discards it; on a connection that is not async, returns the id. Options: key, headers, tenant, event_id,
+        expected_version.
+        """
+        from tickbird.domain.events.event import new_event
+
+        if connection is None:
+            return self._publish(topic, type, data, {**options, "source": source, "actor": actor or self.app})
+        from tickbird.integrations.caller_transactions import publish_in
+
+        event = new_event(topic, type, data, **options)
+        published = publish_in(self, connection, [event], source=source, actor=actor)
+        return _first(published) if isawaitable(published) else published[0]
+
+    async def _publish(self, topic: str, type: str, data: Any, options: Mapping[str, Any]) -> str:  # noqa: A002
+        client = await self.client()
+        return str((await client.events.publish(topic, type, data, **options)).id)
+
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         client = await self.client()
         return await client.runs.enqueue(task.name, payload, **{"actor": self.app, **options})
+
+
+async def _first(published: Awaitable[list[str]]) -> str:
+    [event_id] = await published
+    return event_id

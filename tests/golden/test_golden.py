@@ -110,6 +110,9 @@ limit rm warehouse
 queue mail --rate 5/s
 queue mail
 queues
+events publish orders.paid Paid --key 42 --id 00000000-0000-0000-0000-000000000001
+events ls
+events show 00000000-0000-0000-0000-000000000001
 START
 workers
 drain w1

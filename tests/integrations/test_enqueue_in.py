@@ -401,3 +401,24 @@ async def test_tables_share_a_file_with_another_program(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{path}")
     await store.open()
     await store.close()
+
+
+@each_kind
+async def test_events_belong_to_the_transaction(bird: Tickbird, client: Client, opened: Any) -> None:
+    async def publish(number: int, **options: Any) -> str:
+        published = bird.publish("orders.paid", "Paid", {"n": number}, key="k", connection=connection, **options)
+        return str(await done(published))
+
+    async with opened() as connection:
+        await publish(1)
+        await done(connection.rollback())
+        kept = await publish(2, headers={"trace": "a"})
+        await done(connection.commit())
+        assert await publish(2, event_id=kept) == kept
+        await done(connection.commit())
+        with pytest.raises(ConflictError, match="has version 1, not 0"):
+            await publish(3, expected_version=0)
+        await done(connection.rollback())
+    event = await client.events.get(kept)
+    assert (event.data, event.key, event.headers, event.source) == ({"n": 2}, "k", {"trace": "a"}, "/tickbird/default")
+    assert await bird.publish("orders.paid", "Paid", event_id=kept) == kept

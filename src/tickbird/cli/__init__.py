@@ -46,6 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "held": ("runs.held", "List held runs, by schedule."),
         "limits": ("runs.concurrency", "List concurrency keys with limits, active runs and waiting runs."),
         "queues": ("runs.queues", "List queues with runs, rate limits and workers."),
+        "events": ("events.events", "List, show and publish events."),
         "workers": ("system.workers", "List live workers: queues, slots, last heartbeat, and why a worker is idle."),
     },
     "Files": {

@@ -51,6 +51,14 @@ def length(value: str | int) -> int:
 
 def read_payload(given: str) -> dict[str, Any]:
     """Read a JSON object from the option itself, from a file (@path) or from stdin (-)."""
+    payload = read_json(given, "payload")
+    if not isinstance(payload, dict):
+        raise InvalidError("payload must be a JSON object.", hint="Write, for example, '{\"limit\": 5}'.")
+    return payload
+
+
+def read_json(given: str, option: str) -> Any:
+    """Read JSON from the option itself, from a file (@path) or from stdin (-)."""
     text = given
     if given == "-":
         text = sys.stdin.read(4 * MAX_PAYLOAD)
@@ -61,18 +69,15 @@ def read_payload(given: str) -> dict[str, Any]:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise InvalidError(
-                f"payload: cannot read the file {given[1:][:200]!r} ({reason}).",
+                f"{option}: cannot read the file {given[1:][:200]!r} ({reason}).",
                 hint="Check the path and the permissions.",
             ) from None
     try:
-        payload = json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidError(
-            f"payload is not JSON ({error}).", hint="Write an object such as '{\"limit\": 5}', @file or -."
+            f"{option} is not JSON ({error}).", hint="Write an object such as '{\"limit\": 5}', @file or -."
         ) from None
-    if not isinstance(payload, dict):
-        raise InvalidError("payload must be a JSON object.", hint="Write, for example, '{\"limit\": 5}'.")
-    return payload
 
 
 def _no_constant(name: str) -> Any:

@@ -15,6 +15,7 @@ from tickbird.client.backfills import Backfills
 from tickbird.client.base import ClientBase, N
 from tickbird.client.calendars import Calendars
 from tickbird.client.concurrency import Limits
+from tickbird.client.events import Events
 from tickbird.client.file_service import FileService
 from tickbird.client.files import Files
 from tickbird.client.forecast import Forecasts
@@ -69,6 +70,7 @@ class Client(ABC):
     ticks = Noun(Ticks)
     overrides = Noun(Overrides)
     pings = Noun(Pings)
+    events = Noun(Events)
     runs = Noun(Runs)
     held = Noun(Held)
     backfills = Noun(Backfills)

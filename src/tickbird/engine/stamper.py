@@ -10,7 +10,7 @@ from tickbird.store.protocol.events import EventStore
 
 # Seconds between passes that found nothing; after the last one, the stamper rests until a wake-up.
 _DELAYS: Final = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
-# Seconds after which a pass looks at everything, also at rows that an earlier pass should have seen.
+# Seconds after which a pass looks at everything, also at rows that an earlier pass should have since.
 _FULL_AFTER: Final = 60.0
 
 
@@ -19,18 +19,18 @@ class StamperStep:
 
     def __init__(self, events: EventStore, clock: Clock, on_events: Callable[[], None]) -> None:
         self._events, self._clock, self._on_events = events, clock, on_events
-        self._seen: str | None = None
+        self._since: str | None = None
         self._full_at = float("-inf")
         self._idle = 0
 
     async def step(self) -> float | None:
         """One pass; returns the seconds until the next one, None for a rest."""
         now = self._clock.monotonic()
-        seen = self._seen
+        since = self._since
         if now >= self._full_at:
-            seen, self._full_at = None, now + _FULL_AFTER
-        result = await self._events.stamp(seen, now=self._clock.now())
-        self._seen = result.seen
+            since, self._full_at = None, now + _FULL_AFTER
+        result = await self._events.stamp(since, now=self._clock.now())
+        self._since = result.since
         if result.stamped:
             self._on_events()
         if result.more:

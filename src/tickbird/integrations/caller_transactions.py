@@ -1,10 +1,11 @@
-"""Enqueue runs in a transaction of the caller's connection to the store's database."""
+"""Enqueue runs and publish events in a transaction of the caller's connection to the store's database."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from tickbird.domain.events.event import NewEvent, check_source, event_rows
 from tickbird.domain.runs.new_run import new_run
 from tickbird.domain.schedules.payload_schema import check_by_schema
 from tickbird.domain.schedules.task_settings import read_settings
@@ -54,6 +55,28 @@ def enqueue_in(
             run = new_run(task, checked, settings=settings, **chosen)
             run_id: int = yield from joining.enqueueing(bird.namespace, run, actor)
             return run_id
+
+        return steps(), joining.statements(bird.url)
+
+    return do_on(connection, work)
+
+
+def publish_in(
+    bird: EnqueueApp, connection: Any, events: Sequence[NewEvent], *, source: str | None, actor: str | None
+) -> Any:
+    """Publish events together; returns their ids, on an async connection an awaitable of them."""
+    rows = event_rows(events)
+    publisher = check_text(bird.app if actor is None else actor, "actor", minimum=1, maximum=200)
+
+    def work(dialect: str) -> tuple[StatementScript[list[str]], Mapping[str, str]]:
+        joining = enqueue_steps(bird.url, dialect)
+
+        def steps() -> StatementScript[list[str]]:
+            yield from joining.placing(bird.url)
+            ids: list[str] = yield from joining.publishing_events(
+                bird.namespace, rows, check_source(source, bird.namespace), publisher
+            )
+            return ids
 
         return steps(), joining.statements(bird.url)
 

@@ -21,6 +21,8 @@ _DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite")
 # SQLSTATE: no such schema, table, column or function; a failed transaction.
 _MISSING = ("3F000", "42P01", "42703", "42883")
 _FAILED = "25P02"
+# A key does not have the expected version.
+_CONFLICT = "TB409"
 _NO_TABLE = re.compile(r"no such (table|column)|has no column named")
 _NAMED = re.compile(r"%\((\w+)\)s")
 
@@ -194,6 +196,8 @@ def _converted_errors() -> Iterator[None]:
                 f"this connection's database has no Tickbird schema, or an older one ({message[:200]}).",
                 hint="Pass a connection to the store's own database, and run `tickbird migrate` there.",
             ) from error
+        if state == _CONFLICT:
+            raise ConflictError(f"{message}.") from error
         if state == _FAILED:
             raise ConflictError(
                 "the transaction of this connection has failed.", hint="Roll it back, then begin again."

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from typing import Annotated, Any, Final, get_args
+from uuid import UUID
 
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
@@ -13,6 +14,7 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.events.event import Event
 from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats, QueueForecast
 from tickbird.domain.forecast.preview import Preview, PreviewedTick
 from tickbird.domain.forecast.suggestions import Suggestion
@@ -57,6 +59,17 @@ def object_schema(properties: dict[str, Any], required: tuple[str, ...]) -> dict
 def _names(kind: Any) -> list[str]:
     return [field.name for field in fields(kind)]
 
+
+# Events.
+adapt(UUID, str, UUID, {"type": "string", "format": "uuid"})
+shape(
+    Event,
+    about={
+        "position": "Gapless in the namespace; null until it is stamped.",
+        "version": "Counts the events of the key.",
+        "transaction_id": "Of events that were published together.",
+    },
+)
 
 # Limits and queues.
 adapt(RateLimit, str, read_rate, {"type": "string"})

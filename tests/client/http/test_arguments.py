@@ -40,6 +40,9 @@ VALID: Mapping[str, Any] = {
     "role": "viewer",
     "token_id": "a" * 8,
     "session_id": "a" * 16,
+    "topic": "orders",
+    "type": "Paid",
+    "event_id": "00000000-0000-0000-0000-000000000001",
 }
 # Arguments whose type is another one for these operations.
 OTHERS: Mapping[str, Mapping[str, Any]] = {
@@ -58,6 +61,8 @@ WRONG: Mapping[Any, Sequence[Any]] = {
     Mapping: ["text", 5, [], True],
     Collection: ["text", 5, [5], {"retries": 1}, True, ["a\0b"]],
     Callable: ["text", 5],
+    # Every JSON value.
+    Any: [THEN, b"text", float("nan")],
 }
 # Numbers and texts that are out of range: refused or not, but by both.
 EXTREME: Mapping[Any, Sequence[Any]] = {

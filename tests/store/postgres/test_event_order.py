@@ -1,4 +1,4 @@
-"""The order of events on PostgreSQL: transactions that commit late, sessions that stay open, and stampers that are lost."""
+"""The order of events on PostgreSQL: late commits, sessions that stay open, and lost stampers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ async def connect(url: str) -> Connection:
     return await psycopg.AsyncConnection.connect(url)
 
 
-async def stamped(store: PostgresStore, seen: str | None = None) -> list[Event]:
+async def stamped(store: PostgresStore, since: str | None = None) -> list[Event]:
     """All events, after passes that begin at a mark."""
-    while (result := await store.events.stamp(seen)).more:
-        seen = result.seen
+    while (result := await store.events.stamp(since)).more:
+        since = result.since
     return list(await store.events.read("default", limit=100_000))
 
 
@@ -50,7 +50,7 @@ async def test_a_transaction_that_began_earlier_and_commits_later(store: Postgre
         await early.execute("CREATE TABLE anything (x int)")
         await late.execute(PUBLISH, ("K", 1))
         await late.commit()
-        mark = (await store.events.stamp()).seen
+        mark = (await store.events.stamp()).since
         await early.execute(PUBLISH, ("K", 2))
         await early.commit()
         events = await stamped(store, mark)
@@ -76,15 +76,15 @@ async def test_sessions_that_have_written_and_stay_open(store: PostgresStore, ur
         for open_session in (idle, elsewhere):
             await open_session.execute("CREATE TABLE anything (x int)")
         await idle.execute(PUBLISH, ("K", 99))
-        seen = None
+        since = None
         for number in range(5):
             await one.execute(PUBLISH, ("K", number))
             await one.commit()
-            seen = (await store.events.stamp(seen)).seen
+            since = (await store.events.stamp(since)).since
         events = await store.events.read("default")
         assert [event.data["n"] for event in events] == [0, 1, 2, 3, 4]
         await idle.commit()
-        assert [event.data["n"] for event in await stamped(store, seen)] == [0, 1, 2, 3, 4, 99]
+        assert [event.data["n"] for event in await stamped(store, since)] == [0, 1, 2, 3, 4, 99]
         await elsewhere.rollback()
 
 
@@ -112,11 +112,11 @@ async def test_two_stampers_at_once(store: PostgresStore, url: str) -> None:
 
 async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url: str) -> None:
     """No gap, no loss, no inversion of a key, for any order of statements, commits and lost sessions."""
-    seed = random.randrange(2**32)  # noqa: S311 - of a test
-    chance = random.Random(seed)  # noqa: S311
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
     rounds = 300 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
     keys = ["a", "b", "c"]
-    # Of committed events, by key: numbers in an order that must be kept, because each was committed before the next began.
+    # The numbers of committed events, by key.
     committed: dict[str, list[int]] = defaultdict(list)
     expected: set[int] = set()
     writers = [await connect(url) for _ in range(4)]
@@ -126,7 +126,7 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
     stampers = [PostgresStore(url) for _ in range(2)]
     for one in stampers:
         await one.open()
-    seen: list[str | None] = [None, None]
+    since: list[str | None] = [None, None]
     number = 0
     for _ in range(rounds):
         action = chance.random()
@@ -151,11 +151,11 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
             pending[index] = []
         elif action < 0.95:
             which = chance.randrange(2)
-            seen[which] = (await stampers[which].events.stamp(seen[which], limit=chance.choice([1, 3, 100]))).seen
+            since[which] = (await stampers[which].events.stamp(since[which], limit=chance.choice([1, 3, 100]))).since
         else:
             # A stamper is lost in the middle of a pass.
             which = chance.randrange(2)
-            passing = asyncio.create_task(stampers[which].events.stamp(seen[which]))
+            passing = asyncio.create_task(stampers[which].events.stamp(since[which]))
             await asyncio.sleep(0)
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as killer:
                 await killer.execute(
@@ -164,13 +164,13 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
                 )
             with suppress(StoreError):
                 await passing
-            seen[which] = None
+            since[which] = None
     for index, writer in enumerate(writers):
         await writer.commit()
         expected.update(done for _, done in pending[index])
         await writer.close()
     # Each process continues from its own mark, and sees all that is left.
-    events = await stamped(stampers[0], seen[0])
+    events = await stamped(stampers[0], since[0])
     for one in stampers:
         await one.close()
     place = {event.data["n"]: event.position or 0 for event in events}

@@ -206,8 +206,49 @@ def merge_payload(data: Any, payload: Any) -> Any:
     return {**data, **payload} if isinstance(data, Mapping) else payload
 
 
+def check_event_id(event_id: str | uuid.UUID) -> uuid.UUID:
+    """Return the id of a new event; raises InvalidError."""
+    if isinstance(event_id, uuid.UUID):
+        return event_id
+    try:
+        return uuid.UUID(event_id)
+    except (ValueError, AttributeError, TypeError):
+        raise InvalidError(
+            f"id: {str(event_id)[:60]!r} is not a UUID.", field="id", hint="Leave it out: each event gets a new one."
+        ) from None
+
+
+def check_source(source: str | None, namespace: str) -> str:
+    """Return the publisher of an event (default: the namespace); raises InvalidError."""
+    return f"/tickbird/{namespace}" if source is None else check_text(source, "source", minimum=1, maximum=500)
+
+
 def event_rows(events: Sequence[NewEvent]) -> list[dict[str, Any]]:
     """The rows of events that are published together."""
     if not 1 <= len(events) <= MAX_EVENTS:
         raise InvalidError(f"events must have 1 to {MAX_EVENTS:,} items, not {len(events):,}.", field="events")
     return [event.to_row() for event in events]
+
+
+def new_event(
+    topic: str,
+    type: str,  # noqa: A002
+    data: Any = None,
+    *,
+    key: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    tenant: str | None = None,
+    event_id: str | uuid.UUID | None = None,
+    expected_version: int | None = None,
+) -> NewEvent:
+    """An event from the arguments of `publish`; raises InvalidError."""
+    return NewEvent(
+        topic=topic,
+        type=type,
+        data={} if data is None else data,
+        key=key,
+        headers=headers or {},
+        tenant=tenant,
+        id=None if event_id is None else check_event_id(event_id),
+        expected_version=expected_version,
+    )

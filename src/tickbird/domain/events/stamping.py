@@ -15,7 +15,7 @@ class StampResult:
     published: int = 0
     # More events can be stamped at once.
     more: bool = False
-    # The driver's mark of this pass; the next pass takes it.
-    seen: str | None = None
+    # The driver's mark of the last complete pass; the next pass begins there.
+    since: str | None = None
     # Seconds for which another process polls; None if none does.
     other_polls_for: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -77,3 +77,12 @@ def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
         return None
     run_id, schedule_id, kind, name, payload = rows[0]
     return IdempotentRun(run_id, schedule_id, Target(name, kind), decode(payload))
+
+
+def publishing_events(
+    namespace: str, events: Sequence[Mapping[str, Any]], source: str, actor: str
+) -> StatementScript[list[str]]:
+    """Insert events that are published together; returns their ids."""
+    values = {"namespace": namespace, "source": source, "actor": actor, "events": json.dumps(events, allow_nan=False)}
+    rows = yield "publish_events", values
+    return [str(row[0]) for row in rows]

@@ -54,14 +54,14 @@ class PostgresEvents(NounStore, EventStore):
         await self._db.execute("add_event_streams", namespaces=texts(namespaces))
         self._streams.update(namespaces)
 
-    async def stamp(self, seen: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
+    async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         published = await self._publish_runs(now)
-        if seen is None:
+        if since is None:
             await self._add_streams([])
-        [(snapshot, namespaces, polls_for)] = await self._db.fetch("find_unstamped", seen=seen)
+        [(snapshot, namespaces, polls_for)] = await self._db.fetch("find_unstamped", since=since)
         stamped, more, is_complete = 0, published >= _MAX_RUNS, True
         for namespace in namespaces:
-            rows = await self._db.fetch("stamp_events", namespace=namespace, seen=seen, limit=limit)
+            rows = await self._db.fetch("stamp_events", namespace=namespace, since=since, limit=limit)
             if not rows:
                 # Another session is stamping; its pass may not see all that this one would.
                 is_complete = False
@@ -73,7 +73,7 @@ class PostgresEvents(NounStore, EventStore):
         if stamped:
             self._db.notifier.notify()
         others = polls_for if polls_for is not None and polls_for > 0 and not self._stamped else None
-        return StampResult(stamped, published, more, snapshot if is_complete else seen, others)
+        return StampResult(stamped, published, more, snapshot if is_complete else since, others)
 
     @transaction
     async def _publish_runs(self, db: Session, now: datetime | None) -> int:

@@ -36,7 +36,7 @@ ON CONFLICT (namespace, event_id) DO NOTHING
 RETURNING id, namespace
 
 -- name: publish_events
-SELECT tickbird.insert_events(%(namespace)s, %(source)s, %(actor)s, %(events)s::json);
+SELECT tickbird.insert_events(%(namespace)s, %(source)s, %(actor)s, CAST(%(events)s AS json));
 
 -- name: find_unstamped
 -- The namespaces with events to stamp, with the snapshot of this look. `awake_until`: until then another stamper polls.
@@ -46,16 +46,16 @@ SELECT
         SELECT s.namespace FROM tickbird.event_streams AS s
         WHERE EXISTS (
             SELECT FROM tickbird.events_unstamped AS u
-            WHERE u.namespace = s.namespace AND u.xid >= coalesce(pg_snapshot_xmax(%(seen)s::pg_snapshot), '0'::xid8)
+            WHERE u.namespace = s.namespace AND u.xid >= coalesce(pg_snapshot_xmax(%(since)s::pg_snapshot), '0'::xid8)
         ) OR EXISTS (
-            SELECT FROM pg_snapshot_xip(%(seen)s::pg_snapshot) AS open(xid)
+            SELECT FROM pg_snapshot_xip(%(since)s::pg_snapshot) AS open(xid)
             JOIN tickbird.events_unstamped AS u ON u.namespace = s.namespace AND u.xid = open.xid
         )
     ),
     (SELECT date_part('epoch', max(s.awake_until) - clock_timestamp()) FROM tickbird.event_streams AS s WHERE isfinite(s.awake_until));
 
 -- name: stamp_events
-SELECT stamped, head, is_complete FROM tickbird.stamp_events(%(namespace)s, %(seen)s::pg_snapshot, %(limit)s);
+SELECT stamped, head, is_complete FROM tickbird.stamp_events(%(namespace)s, %(since)s::pg_snapshot, %(limit)s);
 
 -- name: add_event_streams
 -- Namespaces with events and without a stream. Steps from one namespace to the next.

@@ -20,10 +20,10 @@ class EventStore(Protocol):
         Raises ConflictError if a key does not have the expected version.
         """
 
-    async def stamp(self, seen: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
+    async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         """Publish the events of queued runs, then give committed events of all namespaces their positions.
 
-        `seen` is the mark of the caller's last pass; None looks at everything.
+        `since` is the mark of the caller's last pass; None looks at everything.
         """
 
     async def rest(self) -> None:

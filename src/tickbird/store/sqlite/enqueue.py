@@ -18,6 +18,7 @@ from tickbird.store.shared.statement_scripts import StatementScript
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import read_url
+from tickbird.store.sqlite.planning.events import inserting
 from tickbird.store.sqlite.rows import dump
 
 
@@ -109,3 +110,12 @@ def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, no
     nothing = {"schedule_id": None, "schedule": None}
     audit = {"now": to_micros(now), "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
     return {**audit, **nothing, "detail": dump(enqueued_detail(runs))}
+
+
+def publishing_events(
+    namespace: str, events: Sequence[Mapping[str, Any]], source: str, actor: str
+) -> StatementScript[list[str]]:
+    """Insert events that are published together; returns their ids."""
+    ids = yield from inserting(namespace, events, source=source, actor=actor, now=read_clock())
+    yield "wake_others", {}
+    return ids

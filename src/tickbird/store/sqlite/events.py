@@ -42,7 +42,7 @@ class SqliteEvents(NounStore, EventStore):
 
     @write_transaction
     def stamp(
-        self, db: Session, seen: str | None = None, *, limit: int = 10_000, now: datetime | None = None
+        self, db: Session, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None
     ) -> StampResult:
         return StampResult(published=publish_queued(db, self._db.revisions, read_clock(now)))
 

@@ -200,9 +200,9 @@ BEGIN
     PERFORM tickbird.wake_stamper(insert_events.namespace);
 END $$;
 
--- Assigns positions and versions to committed events, in the order of publication. `seen` is a snapshot of a complete pass before;
+-- Assigns positions and versions to committed events, in the order of publication. `since` is a snapshot of a complete pass before;
 -- null reads all unstamped rows. Returns no row if another session is stamping.
-CREATE FUNCTION tickbird.stamp_events(namespace text, seen pg_snapshot, max_events integer)
+CREATE FUNCTION tickbird.stamp_events(namespace text, since pg_snapshot, max_events integer)
 RETURNS TABLE (stamped bigint, head bigint, is_complete boolean)
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -222,10 +222,10 @@ BEGIN
     WITH visible AS MATERIALIZED (
         SELECT u.ctid AS place, u.event
         FROM tickbird.events_unstamped AS u
-        WHERE u.namespace = stamp_events.namespace AND u.xid >= coalesce(pg_snapshot_xmax(seen), '0'::xid8)
+        WHERE u.namespace = stamp_events.namespace AND u.xid >= coalesce(pg_snapshot_xmax(since), '0'::xid8)
         UNION ALL
         SELECT u.ctid, u.event
-        FROM pg_snapshot_xip(seen) AS open(xid)
+        FROM pg_snapshot_xip(since) AS open(xid)
         JOIN tickbird.events_unstamped AS u ON u.namespace = stamp_events.namespace AND u.xid = open.xid
     ),
     pending AS MATERIALIZED (

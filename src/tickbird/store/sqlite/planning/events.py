@@ -22,9 +22,9 @@ from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump
 
 _TICKS: Final = ("schedule", "catch_up", "backfill")
-# Runs per look; and looks per transaction, because published runs can release others.
+# Runs per round, and rounds per transaction: published runs can release others.
 _MAX_RUNS: Final = 500
-_MAX_LOOKS: Final = 100
+_MAX_ROUNDS: Final = 100
 
 
 def inserting(
@@ -104,7 +104,7 @@ def insert_events(
 def publish_queued(db: sqlite3.Connection, revisions: RevisionCache, now: datetime) -> int:
     """Publish the events of queued runs, and end these runs; returns their number."""
     published = 0
-    for _ in range(_MAX_LOOKS):
+    for _ in range(_MAX_ROUNDS):
         rows = db.execute(SQL["queued_event_runs"], {"now": to_micros(now), "limit": _MAX_RUNS}).fetchall()
         if not rows:
             break
