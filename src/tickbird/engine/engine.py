@@ -116,7 +116,7 @@ class Engine:
         self._logs = StepLoop("logs", self.logs.step, poll)
         self.stamping: StamperStep | None = None
         if "events" in store.capabilities:
-            self.stamping = StamperStep(store.events, clock, self._wake_consumers)
+            self.stamping = StamperStep(store.events, clock, worker.namespace, self._wake_consumers)
             self._stamp = StepLoop("stamp", self.stamping.step, poll, self._may_work)
             self.planning.on_events = self._wake_stamper
         self.logs.on_lines = self._logs.wake
@@ -130,7 +130,6 @@ class Engine:
 
     def _wake_stamper(self) -> None:
         if self.stamping is not None:
-            self.stamping.wake()
             self._stamp.wake()
 
     def _wake_consumers(self) -> None:

@@ -15,13 +15,16 @@ _FULL_AFTER: Final = 60.0
 
 
 class StamperStep:
-    """Polls quickly while events arrive, and rests otherwise."""
+    """Polls quickly after an event was stamped, because more may follow, and rests otherwise."""
 
-    def __init__(self, events: EventStore, clock: Clock, on_events: Callable[[], None]) -> None:
+    def __init__(self, events: EventStore, clock: Clock, namespace: str, on_events: Callable[[], None]) -> None:
         self._events, self._clock, self._on_events = events, clock, on_events
+        self._namespace = namespace
+        self._has_stream = False
         self._since: str | None = None
         self._full_at = float("-inf")
-        self._idle = 0
+        # Passes that found nothing since the last event; at first, the stamper rests.
+        self._idle = len(_DELAYS) + 1
 
     async def step(self) -> float | None:
         """One pass; returns the seconds until the next one, None for a rest."""
@@ -29,16 +32,19 @@ class StamperStep:
         since = self._since
         if now >= self._full_at:
             since, self._full_at = None, now + _FULL_AFTER
+        if not self._has_stream:
+            await self._events.add_stream(self._namespace)
+            self._has_stream = True
         result = await self._events.stamp(since, now=self._clock.now())
         self._since = result.since
         if result.stamped:
             self._on_events()
         if result.more:
             return 0.0
-        if result.stamped or result.published:
+        if result.stamped:
             self._idle = 0
         elif result.other_polls_for is not None:
-            # Another process stamps. If it is lost, its publishers send no wake-ups until then.
+            # Another process stamps. If it is lost, publishers send no wake-ups until then.
             return result.other_polls_for
         if self._idle < len(_DELAYS):
             self._idle += 1
@@ -49,7 +55,3 @@ class StamperStep:
             # An event may have been published just before, without a wake-up.
             return _DELAYS[0]
         return None
-
-    def wake(self) -> None:
-        """Poll again after a wake-up."""
-        self._idle = min(self._idle, 1)

@@ -50,15 +50,21 @@ class PostgresEvents(NounStore, EventStore):
             raise self._db.translate(error) from None
         return [event_id for (event_id,) in published]
 
+    async def add_stream(self, namespace: str) -> None:
+        await self._add_streams([namespace])
+
     async def _add_streams(self, namespaces: Sequence[str]) -> None:
         await self._db.execute("add_event_streams", namespaces=texts(namespaces))
         self._streams.update(namespaces)
 
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
-        published = await self._publish_runs(now)
         if since is None:
             await self._add_streams([])
-        [(snapshot, namespaces, polls_for)] = await self._db.fetch("find_unstamped", since=since)
+        published = 0
+        [(snapshot, namespaces, polls_for, has_queued)] = await self._db.fetch("find_unstamped", since=since)
+        if has_queued:
+            published = await self._publish_runs(now)
+            [(snapshot, namespaces, polls_for, _)] = await self._db.fetch("find_unstamped", since=since)
         stamped, more, is_complete = 0, published >= _MAX_RUNS, True
         for namespace in namespaces:
             rows = await self._db.fetch("stamp_events", namespace=namespace, since=since, limit=limit)

@@ -39,7 +39,8 @@ RETURNING id, namespace
 SELECT tickbird.insert_events(%(namespace)s, %(source)s, %(actor)s, CAST(%(events)s AS json));
 
 -- name: find_unstamped
--- The namespaces with events to stamp, with the snapshot of this look. `awake_until`: until then another stamper polls.
+-- The snapshot of this statement, the namespaces with events to stamp, the seconds for which a stamper polls, and whether runs
+-- wait for the publication of their events.
 SELECT
     pg_current_snapshot()::text,
     ARRAY(
@@ -52,7 +53,8 @@ SELECT
             JOIN tickbird.events_unstamped AS u ON u.namespace = s.namespace AND u.xid = open.xid
         )
     ),
-    (SELECT date_part('epoch', max(s.awake_until) - clock_timestamp()) FROM tickbird.event_streams AS s WHERE isfinite(s.awake_until));
+    (SELECT date_part('epoch', max(s.awake_until) - clock_timestamp()) FROM tickbird.event_streams AS s WHERE isfinite(s.awake_until)),
+    EXISTS (SELECT FROM tickbird.runs WHERE target_kind = 'event' AND status = 'queued');
 
 -- name: stamp_events
 SELECT stamped, head, is_complete FROM tickbird.stamp_events(%(namespace)s, %(since)s::pg_snapshot, %(limit)s);

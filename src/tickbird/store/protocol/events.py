@@ -20,6 +20,9 @@ class EventStore(Protocol):
         Raises ConflictError if a key does not have the expected version.
         """
 
+    async def add_stream(self, namespace: str) -> None:
+        """Create the log of a namespace, so that its first event is stamped at once."""
+
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         """Publish the events of queued runs, then give committed events of all namespaces their positions.
 

@@ -41,10 +41,17 @@ class SqliteEvents(NounStore, EventStore):
         return ids
 
     @write_transaction
-    def stamp(
-        self, db: Session, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None
-    ) -> StampResult:
-        return StampResult(published=publish_queued(db, self._db.revisions, read_clock(now)))
+    def add_stream(self, db: Session, namespace: str) -> None:
+        db.execute(SQL["add_event_stream"], {"namespace": namespace})
+
+    async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
+        at = read_clock(now)
+        [(has_queued,)] = await self._db.fetch("has_queued_event_runs", now=to_micros(at))
+        return StampResult(published=await self._publish_queued(at) if has_queued else 0)
+
+    @write_transaction
+    def _publish_queued(self, db: Session, now: datetime) -> int:
+        return publish_queued(db, self._db.revisions, now)
 
     async def rest(self) -> None:
         """Nothing: publishers always send wake-ups."""

@@ -38,6 +38,9 @@ LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.target_kind = 'event' AND r.status = 'queued' AND r.available_at <= :now
 ORDER BY r.id LIMIT :limit;
 
+-- name: has_queued_event_runs
+SELECT EXISTS (SELECT 1 FROM runs WHERE target_kind = 'event' AND status = 'queued' AND available_at <= :now);
+
 -- name: end_event_run
 UPDATE runs
 SET status = 'succeeded', started_at = :now, finished_at = :now, reason = NULL, result = json_object('event_id', :event_id)
