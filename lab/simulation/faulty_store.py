@@ -49,6 +49,11 @@ class FaultyStore:
         self._host = host
         self._world = host.world
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """None: the simulation has no events."""
+        return frozenset()
+
     def __getattr__(self, name: str) -> Any:
         return _Path(self._call, name)
 

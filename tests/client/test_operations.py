@@ -19,7 +19,8 @@ from tickbird.stores import open_store
 from tickbird.wire.operations import Operation, operations_of
 
 # They change nothing, or only what is not audited.
-UNAUDITED = {"preview_backfill", "preview_calendar", "diff", "preview", "simulate", "ping"}
+# An event has its own record, with its actor.
+UNAUDITED = {"preview_backfill", "preview_calendar", "diff", "preview", "simulate", "ping", "publish_event"}
 
 
 def operations() -> Iterator[tuple[str, Operation]]:

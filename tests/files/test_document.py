@@ -231,7 +231,7 @@ def test_document_reports_every_error() -> None:
         "16:30": "depends_on must be objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",
         "18:11": "timeout: 0 is out of range",
-        "19:12": "schedule two: target is missing. Give task, command or sql.",
+        "19:12": "schedule two: target is missing. Give task, command, sql or event.",
         "21:1": "but has cron and every",
         "22:12": "'odd name' is not a valid name",
         "23:6": "has no offset. Write 2026-01-01T00:00:00Z, or add tz",
