@@ -44,6 +44,8 @@ OF_STORE = (
     "limit set key 3",
     "queue default --rate 100/min",
     "token list",
+    "events publish orders paid",
+    "events ls",
     "diff -f FILE",
     "apply -f FILE",
     "sync APP",

@@ -78,7 +78,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_plug_in_kinds_are_loaded_and_invalid_ones_ignored(plug_in: Any, caplog: pytest.LogCaptureFixture) -> None:
     forget()
-    assert [*target_kinds()] == ["task", "command", "sql", "echo"]
+    assert [*target_kinds()] == ["task", "command", "sql", "event", "echo"]
     ignored = {record.args[1] for record in caplog.records if isinstance(record.args, tuple)}
     assert ignored == {"command", "broken", "shout", "text", "half"}
     assert "it does not implement from_json, json_schema, to_json" in caplog.text
@@ -222,7 +222,7 @@ def test_a_kind_named_like_a_key_of_a_definition_is_refused(
     name: str, install: Callable[..., None], caplog: pytest.LogCaptureFixture
 ) -> None:
     install(name, "")
-    assert [*target_kinds()] == ["task", "command", "sql", "echo"]
+    assert [*target_kinds()] == ["task", "command", "sql", "event", "echo"]
     refusal = f"{name!r} is a field of a schedule; give the kind another name"
     assert caplog.messages == [f"target kind {name} is not available: plug-in other_kind:Spec: {refusal}"]
 
@@ -260,10 +260,10 @@ def test_a_kind_with_an_invalid_declaration_is_not_loaded_and_named_once(
     body: str, refusal: str, install: Callable[..., None], caplog: pytest.LogCaptureFixture
 ) -> None:
     install("shout", body)
-    assert [*target_kinds()] == ["task", "command", "sql", "echo"]
+    assert [*target_kinds()] == ["task", "command", "sql", "event", "echo"]
     assert json.dumps(target_schema())
     assert json.dumps(file_schema())
-    assert [form.kind for form in target_forms()] == ["command", "sql", "echo"]
+    assert [form.kind for form in target_forms()] == ["command", "sql", "event", "echo"]
     assert caplog.messages == [f"target kind shout is not available: plug-in other_kind:Spec: {refusal}"]
 
 
@@ -271,7 +271,7 @@ def test_a_module_that_ends_the_process_is_not_loaded(
     install: Callable[..., None], caplog: pytest.LogCaptureFixture
 ) -> None:
     install("shout", "", before="raise SystemExit(2)")
-    assert [*target_kinds()] == ["task", "command", "sql", "echo"]
+    assert [*target_kinds()] == ["task", "command", "sql", "event", "echo"]
     assert caplog.messages == ["target kind shout is not available: plug-in other_kind:Spec: SystemExit: 2"]
 
 
