@@ -115,14 +115,19 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     postgres_server.drop_database(url)
 
 
-@pytest.fixture(scope="session")
-def migrated_database(postgres_server: PostgresServer) -> str:
-    """The name of a database with Tickbird's schema and nothing in it, to be copied: that is faster than to migrate."""
-    url = postgres_server.create_database()
+def migrate(server: PostgresServer) -> str:
+    """The name of a new database with Tickbird's schema."""
+    url = server.create_database()
     # A fixture that asks for it may itself run in a loop.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, open_store(url).migrate()).result()
     return url.rpartition("/")[2]
+
+
+@pytest.fixture(scope="session")
+def migrated_database(postgres_server: PostgresServer) -> str:
+    """The name of a database with Tickbird's schema and nothing in it, to be copied: that is faster than to migrate."""
+    return migrate(postgres_server)
 
 
 @pytest.fixture
@@ -138,3 +143,22 @@ def debian_postgres() -> int:
     """The newest PostgreSQL version of Debian's packages here, for `PostgresServer(version)`."""
     versions = [int(path.parts[-3]) for path in Path("/usr/lib/postgresql").glob("[0-9]*/bin/postgres")]
     return max(versions) if versions else leave_out("Debian's postgresql is not installed")
+
+
+@pytest.fixture(scope="session")
+def debian_server(debian_postgres: int) -> Iterator[tuple[PostgresServer, str]]:
+    """A server of Debian's version, and the name of a migrated database on it."""
+    with PostgresServer(debian_postgres) as server:
+        yield server, migrate(server)
+
+
+@pytest.fixture(params=["wheel", "debian"])
+def any_migrated_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A fresh database that has been migrated, on the newest and on Debian's version of PostgreSQL."""
+    if request.param == "wheel":
+        server, template = request.getfixturevalue("postgres_server"), request.getfixturevalue("migrated_database")
+    else:
+        server, template = request.getfixturevalue("debian_server")
+    url = server.create_database(template=template)
+    yield url
+    server.drop_database(url)

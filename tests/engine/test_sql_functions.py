@@ -386,6 +386,13 @@ class TestJobs:
 
 @pytest.mark.usefixtures("roles")
 class TestPermissions:
+    @pytest.fixture
+    async def database(self, any_migrated_url: str) -> Database:
+        """On each version of PostgreSQL."""
+        database = Database(any_migrated_url)
+        await database.execute("CREATE TABLE effects (run_id bigint, note text)")
+        return database
+
     async def test_a_function_is_executed_as_its_role_and_cannot_leave_it(self, shop: Shop) -> None:
         for command in ("RESET ROLE", "SET ROLE stranger", "SET ROLE postgres", "SET LOCAL ROLE NONE"):
             attempt = TRY.format(f"EXECUTE '{command}';")
@@ -480,6 +487,10 @@ class TestPermissions:
         )
         with pytest.raises(DefinitionError, match=reason):
             await shop.start(function, role="reporting")
+        refused = "SELECT actor, schedule, detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse'"
+        [(actor, schedule, text)] = await shop.database.execute(refused)
+        assert (actor, schedule) == ("ada", "s0")
+        assert reason in text
         await shop.skip_definition_checks()
         run = await shop.run(function, role="reporting", retries=3)
         assert (run.status, run.failure_kind, run.attempt) == ("failed", "contract", 1)

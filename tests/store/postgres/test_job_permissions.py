@@ -49,8 +49,8 @@ class Team:
 
 
 @pytest.fixture
-async def team(migrated_url: str) -> AsyncIterator[Team]:
-    database = Database(migrated_url)
+async def team(any_migrated_url: str) -> AsyncIterator[Team]:
+    database = Database(any_migrated_url)
     await database.execute(statements()["create_roles"])
     for name in ("job_ann", "job_bob", "job_guest", "job_viewer", "job_operator", "job_admin", "job_proxy"):
         await create_role(database, name)
@@ -63,7 +63,7 @@ async def team(migrated_url: str) -> AsyncIterator[Team]:
         await database.execute(f"REVOKE EXECUTE ON FUNCTION work_of_{name}() FROM PUBLIC")
         await database.execute(f"ALTER FUNCTION work_of_{name}() OWNER TO job_{name}")
     team = Team(database)
-    async with opened(migrated_url) as store:
+    async with opened(any_migrated_url) as store:
         for name in ("ann", "bob"):
             async with team.session(f"job_{name}") as session:
                 await session.sql(INSERT, f"of_{name}", f"work_of_{name}", f'{{"secret": "{name}"}}')

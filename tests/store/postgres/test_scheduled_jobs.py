@@ -61,10 +61,14 @@ class Jobs:
         rows = await self.sql(f"SELECT {columns} FROM tickbird.scheduled_jobs WHERE name = %s", name)
         return rows[0] if rows else None
 
-    async def refusal(self, statement: str, *values: Any) -> str:
+    async def error(self, statement: str, *values: Any) -> psycopg.Error:
         with pytest.raises(psycopg.Error) as caught:
             await self.sql(statement, *values)
-        return f"{caught.value.diag.message_primary} {caught.value.diag.message_hint}"
+        return caught.value
+
+    async def refusal(self, statement: str, *values: Any) -> str:
+        error = await self.error(statement, *values)
+        return f"{error.diag.message_primary} {error.diag.message_hint}"
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from tickbird.domain.text import check_name
 
 # The name of every function: any worker with a connection to the store can execute it.
 STORE: Final = "store"
-_IDENTIFIER: Final = "[A-Za-z_][A-Za-z0-9_]{0,62}"
+# As in PostgreSQL, a quoted name keeps its case.
+_IDENTIFIER: Final = r'([A-Za-z_][A-Za-z0-9_]{0,62}|"([^"\x00-\x1f]|""){1,63}")'
 _FUNCTION: Final = re.compile(rf"({_IDENTIFIER}\.)?{_IDENTIFIER}", re.ASCII)
 _ROLE: Final = re.compile(r"[^\x00-\x1f]{1,55}")
 _NAME: Final = "[A-Za-z0-9_-]{1,100}"

@@ -29,6 +29,7 @@ from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, Work
+from tickbird.store.postgres.database.errors import REFUSED
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.planning.revisions import load_revisions
@@ -55,8 +56,10 @@ _REQUESTS: Final[dict[str, type[Command]]] = {
 _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
 
 
-async def transact(database: Database, namespace: str, commands: Sequence[Command], work: Work[T]) -> T:
-    """Run some commands in one transaction."""
+async def transact(
+    database: Database, namespace: str, commands: Sequence[Command], work: Work[T], *, name: str | None = None
+) -> T:
+    """Run some commands in one transaction; `name` is that of the schedule, if there is only one."""
     # In a separate transaction: waiting for runs of other schedules while this one is locked could deadlock.
     if names := {(namespace, name) for command in commands for name in command.dependencies_after(None)}:
         await database.transact(lambda db: watch(db, names))
@@ -66,6 +69,11 @@ async def transact(database: Database, namespace: str, commands: Sequence[Comman
         # Another transaction created a schedule with this name at the same time; now the commands see it.
         return await database.transact(work)
     except psycopg.Error as error:
+        if error.sqlstate == REFUSED and commands:
+            refusal = {"actor": commands[0].actor, "reason": error.diag.message_primary}
+            await database.transact(
+                lambda db: db.execute("record_refusal", namespace=namespace, schedule=name, **refusal)
+            )
         raise database.translate(error) from None
 
 

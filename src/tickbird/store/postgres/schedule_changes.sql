@@ -130,6 +130,13 @@ VALUES (
     %(now)s, %(actor)s, %(action)s, %(namespace)s, %(schedule_id)s, %(schedule)s, %(run_id)s, %(detail)s
 );
 
+-- name: record_refusal
+-- A definition that the checks of SQL functions refused; its transaction was rolled back.
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule, detail)
+VALUES (
+    clock_timestamp(), %(actor)s, 'refuse', %(namespace)s, %(schedule)s, jsonb_build_object('reason', CAST(%(reason)s AS text))
+);
+
 -- Changes that plain SQL requested
 
 -- name: requested_schedules

@@ -63,7 +63,7 @@ class PostgresSchedules(NounStore, ScheduleStore):
             revisions = UncommittedRevisions(self._db.revisions)
             return await schedule_changes.change(db, revisions, permission, namespace, name, command, now)
 
-        return await schedule_changes.transact(self._db, namespace, [command], work)
+        return await schedule_changes.transact(self._db, namespace, [command], work, name=name)
 
     async def list_revisions(
         self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100

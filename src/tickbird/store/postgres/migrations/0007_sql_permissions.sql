@@ -10,7 +10,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    identifier CONSTANT text := '([A-Za-z_][A-Za-z0-9_]{0,62}|"([^"]|""){1,63}")';
+    identifier CONSTANT text := '([A-Za-z_][A-Za-z0-9_]{0,62}|"([^"[:cntrl:]]|""){1,63}")';
 BEGIN
     IF function_name IS NULL OR function_name !~ ('^(' || identifier || '\.)?' || identifier || '$') THEN
         RAISE EXCEPTION 'function %: is not the name of a function', coalesce(quote_literal(left(function_name, 100)), 'NULL')
@@ -90,7 +90,7 @@ BEGIN
     END IF;
     IF NOT EXISTS (
         SELECT FROM pg_proc AS p
-        WHERE p.oid = to_regprocedure(format('tickbird.%I(regprocedure, jsonb)', tickbird.job_wrapper(role_name)))
+        WHERE p.oid = to_regprocedure('tickbird.' || quote_ident(tickbird.job_wrapper(role_name)) || '(regprocedure, jsonb)')
             AND p.prosecdef AND p.proowner = role_id
     ) THEN
         RAISE EXCEPTION 'role %: may not execute jobs', role_name
@@ -1098,7 +1098,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     wrapper CONSTANT regprocedure := to_regprocedure(
-        format('tickbird.%I(regprocedure, jsonb)', tickbird.job_wrapper(role_name))
+        'tickbird.' || quote_ident(tickbird.job_wrapper(role_name)) || '(regprocedure, jsonb)'
     );
 BEGIN
     PERFORM tickbird.require('revoke_job_role', 'role_name', role_name IS NOT NULL, 'Write the name of a role.');
