@@ -1,4 +1,4 @@
-"""PostgreSQL servers for tests, each with its own folder and port, stopped when the test process ends."""
+"""PostgreSQL servers and poolers for tests, each with its own folder and port, stopped when the test process ends."""
 
 import atexit
 import importlib.util
@@ -33,6 +33,28 @@ pid=$(head -n 1 "$1/data/postmaster.pid" 2>/dev/null) && kill -QUIT "$pid" 2>/de
     sleep 0.1
   done
 rm -rf "$1"
+"""
+
+PGBOUNCER: Final = Path("/usr/sbin/pgbouncer")
+PGBOUNCER_SETTINGS: Final = """
+[databases]
+* = host=127.0.0.1 port={server_port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = {port}
+unix_socket_dir =
+auth_type = trust
+auth_file = {folder}/users.txt
+pool_mode = transaction
+default_pool_size = {size}
+max_client_conn = 1000
+"""
+# Runs PgBouncer until its standard input closes.
+PGBOUNCER_WATCHER: Final = """
+"$1" --quiet "$2/pgbouncer.ini" >"$2/pgbouncer.log" 2>&1 &
+read -r _
+kill -TERM $! && wait
+rm -rf "$2"
 """
 
 
@@ -250,6 +272,63 @@ class PostgresServer:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class PgBouncer:
+    """Debian's PgBouncer in transaction mode: `with PgBouncer(server) as pooler: connect(pooler.through(url))`."""
+
+    def __init__(self, server: PostgresServer, *, size: int = 5) -> None:
+        """Give each database at most `size` connections to the server."""
+        if not PGBOUNCER.is_file():
+            raise ServerMissing("PgBouncer is not installed. Run: sudo apt-get install pgbouncer")
+        self.port = _free_port()
+        self._folder = Path(tempfile.mkdtemp(prefix="tickbird-pgbouncer-"))
+        settings = {"server_port": server.port, "port": self.port, "folder": self._folder, "size": size}
+        (self._folder / "pgbouncer.ini").write_text(PGBOUNCER_SETTINGS.format(**settings))
+        (self._folder / "users.txt").write_text('"postgres" ""\n')
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def url_of(self, database: str) -> str:
+        """The address of a database through the pooler."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def through(self, url: str) -> str:
+        """The address of the database of a direct address through the pooler."""
+        return self.url_of(url.rpartition("/")[2])
+
+    def __enter__(self) -> Self:
+        command = ["/bin/sh", "-c", PGBOUNCER_WATCHER, "sh", str(PGBOUNCER), str(self._folder)]
+        options: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            # It refuses to run as root.
+            user = pwd.getpwnam("nobody")
+            os.chown(self._folder, user.pw_uid, user.pw_gid)
+            options = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, cwd="/", **options)
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                psycopg.connect(self.url_of("postgres"), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    log = (self._folder / "pgbouncer.log").read_text(errors="replace")
+                    self.close()
+                    raise ServerFailed(f"PgBouncer did not start in {START_SECONDS:.0f} s:\n{log}") from None
+                time.sleep(0.02)
+            else:
+                return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop it and delete its folder."""
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def postgres_programs(version: int | None = None) -> Path:

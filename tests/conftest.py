@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from lab.faults import MissingRequirement
-from lab.servers import PostgresServer, ServerMissing
+from lab.servers import PgBouncer, PostgresServer, ServerMissing
 from tickbird.stores import open_store
 
 T = TypeVar("T")
@@ -105,6 +105,17 @@ def postgres_server() -> Iterator[PostgresServer]:
         leave_out(str(missing))
     with server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def pgbouncer(postgres_server: PostgresServer) -> Iterator[PgBouncer]:
+    """A pooler in transaction mode before that server, with 5 connections to each database."""
+    try:
+        pooler = PgBouncer(postgres_server)
+    except ServerMissing as missing:
+        leave_out(str(missing))
+    with pooler:
+        yield pooler
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from conformance import Plain
-from lab.servers import PostgresServer
+from lab.servers import PgBouncer, PostgresServer
 from tests.core_store import CoreStore
 from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
@@ -232,6 +232,24 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
     for store in stores:
         await store.zone_data.check()
     return stores
+
+
+@pytest.fixture(scope="session")
+async def pooled_exercise(exercise: tuple[str, Pair], pgbouncer: PgBouncer) -> AsyncIterator[Pair]:
+    """Two stores on the shared database, through a pooler."""
+    url = exercise[0]
+    first, second = await _open(*(PostgresStore(pgbouncer.through(url), listen_url=url) for _ in range(2)))
+    yield first, second
+    await second.close()
+    await first.close()
+
+
+@pytest.fixture
+async def pgbouncer_pair(postgres_pair: Pair, pooled_exercise: Pair) -> Pair:
+    """Two stores through a pooler on that database, emptied."""
+    for store in pooled_exercise:
+        await store.zone_data.check()
+    return pooled_exercise
 
 
 @pytest.fixture

@@ -19,6 +19,12 @@ class TestPostgres(StoreConformance, SqlFunctions):
     drivers: ClassVar = ["postgres"]
 
 
+class TestPooledPostgres(StoreConformance, SqlFunctions):
+    """PostgreSQL behind PgBouncer in transaction mode."""
+
+    drivers: ClassVar = ["pgbouncer"]
+
+
 class TestCore(CoreConformance):
     """A store that declares nothing."""
 

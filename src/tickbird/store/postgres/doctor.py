@@ -136,7 +136,6 @@ async def _server(inspector: _Inspector, connections: Connections) -> PostgresSn
     if not rows:
         return None
     [row] = rows
-    [(pid,)] = await inspector.rows("pooler", "examine_backend")
     info = inspector.connection.info
     timeout = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
     local = info.host.startswith(("/", "@"))
@@ -145,8 +144,7 @@ async def _server(inspector: _Inspector, connections: Connections) -> PostgresSn
         schema=connections.schema,
         settings=dict(await inspector.rows("time-outs", "examine_settings", names=texts(_SETTINGS))),
         tcp_user_timeout=None if local else int(timeout) if timeout.isdigit() else 0,
-        # A pooler reports another backend pid than the server.
-        pooled=info.backend_pid != pid,
+        pooled=bool(connections.is_pooled),
         lacking=[name for (name,) in await inspector.rows("rights", "examine_rights")],
         replicas=[(name, state) for name, state in await inspector.rows("replication", "examine_replicas")],
         idle_slots=[(name, size) for name, size in await inspector.rows("replication", "examine_slots")],

@@ -22,9 +22,6 @@ SELECT
         SELECT count(*)::integer FROM pg_catalog.pg_stat_activity WHERE coalesce(backend_type, '') IN ('client backend', '')
     ) AS connections;
 
--- name: examine_backend
-SELECT pg_backend_pid();
-
 -- name: examine_settings
 SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY(%(names)s::text[]);
 

@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 from psycopg_pool import PoolTimeout
 
@@ -78,9 +77,8 @@ class PostgresSqlFunctions(NounStore, SqlFunctionStore):
         """A connection for one call; raises StoreUnavailableError."""
         if self._pool is None:
             # The settings of the store's own statements would slow down functions.
-            conninfo = make_conninfo(self._db.connections.conninfo, options=self._db.connections.own_options)
             self._pool = Pool(
-                conninfo,
+                self._db.connections.plain_conninfo,
                 kwargs={"autocommit": True, "prepare_threshold": None},
                 configure=_configure,
                 min_size=0,
@@ -276,8 +274,6 @@ class _CallAttempt:
     async def _signal(self, terminate: bool) -> None:
         connections = self._db.connections
         async with connections.dedicated() as connection:
-            # Behind a pooler, prepared statements may belong to another client.
-            connection.prepare_threshold = None
             session = Session(connection, connections.schema)
             await session.fetch("signal_job", terminate=terminate, run_id=self._call.run_id)
 

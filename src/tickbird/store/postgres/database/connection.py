@@ -15,11 +15,11 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import Conninfo
-from psycopg.rows import dict_row
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.postgres.database.errors import is_stale, is_transient, translate
+from tickbird.store.postgres.database.pooled import PooledConnection, connect, local_settings
 from tickbird.store.postgres.database.schema_name import encoded
 from tickbird.store.postgres.database.type_loaders import register
 from tickbird.store.postgres.database.watchdog import Pool, StatementWatchdog, response_timeout
@@ -86,10 +86,8 @@ class Session:
 
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""
-        self.sent_at = time.monotonic()
-        cursor = self.connection.cursor(binary=True, row_factory=dict_row)
-        await cursor.execute(self.statements[name], values, prepare=True)
-        return await cursor.fetchall()
+        names, rows = await self.fetch_table(name, **values)
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
     async def execute(self, name: str, /, **values: Any) -> int:
         """The number of rows that a statement wrote."""
@@ -103,26 +101,40 @@ class Connections:
     def __init__(self, url: str, size: int, within: float | None = None) -> None:
         parsed = PostgresUrl.parse(url)
         self.schema = parsed.schema
-        self.conninfo = _write_conninfo(parsed, within)
-        # Settings of the server that the URL has.
-        self.own_options = parsed.parameters.get("options", "")
+        # Settings in the URL come last and take precedence.
+        self._options = f"{_SETTINGS}{_limits(within)} {parsed.parameters.get('options', '')}".strip()
+        self._conninfo = _write_conninfo(parsed)
+        self._own_options = parsed.parameters.get("options", "")
+        # None until the first connection.
+        self.is_pooled: bool | None = None
         self.url = str(parsed)
         self.display_name = parsed.display_name
         self._size = size
         # A caller with a deadline gets an error soon; a worker just waits.
         self._within = inf if within is None else within
         self._waits = _WAITS if within is None else 1
-        self._patience = response_timeout(self.conninfo)
+        self._patience = response_timeout(self._options)
         self._pool: Pool | None = None
         self._apart = 0
         self._check: asyncio.Task[None] | None = None
+
+    @property
+    def conninfo(self) -> str:
+        """The parameters of a connection with the settings of the store; a pooler gets no settings."""
+        return self._conninfo if self.is_pooled else make_conninfo(self._conninfo, options=self._options)
+
+    @property
+    def plain_conninfo(self) -> str:
+        """The parameters of a connection with no other settings than those of the URL; a pooler gets none."""
+        return self._conninfo if self.is_pooled else make_conninfo(self._conninfo, options=self._own_options)
 
     async def open(self) -> None:
         """Create the pool; the caller has tested a connection."""
         self._pool = Pool(
             self.conninfo,
-            kwargs={"autocommit": True},
-            configure=_configure,
+            connection_class=PooledConnection if self.is_pooled else psycopg.AsyncConnection,
+            kwargs={"autocommit": True, **({"prepare_threshold": None} if self.is_pooled else {})},
+            configure=self._configure,
             min_size=1,
             max_size=self._size,
             timeout=_WAIT,
@@ -136,13 +148,14 @@ class Connections:
     async def close(self) -> None:
         pool, self._pool = self._pool, None
         check, self._check = self._check, None
+        self.is_pooled = None
         if check is not None:
             check.cancel()
         if pool is not None:
             await pool.close()
 
     @asynccontextmanager
-    async def dedicated(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
+    async def dedicated(self) -> AsyncIterator[Connection]:
         """A connection outside of the pool; StoreUnavailableError if there are too many of them."""
         if self._apart >= _MAX_DEDICATED:
             raise StoreUnavailableError(
@@ -151,7 +164,7 @@ class Connections:
             )
         self._apart += 1
         try:
-            connection = await self._connect(conninfo or self.conninfo)
+            connection = await self._connect()
             try:
                 yield connection
             finally:
@@ -159,13 +172,21 @@ class Connections:
         finally:
             self._apart -= 1
 
-    async def _connect(self, conninfo: str) -> Connection:
+    async def _connect(self) -> Connection:
+        direct = make_conninfo(self._conninfo, options=self._options)
+        settings = local_settings(self._options)
         try:
-            connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
+            connection = await connect(direct, self._conninfo, settings, is_pooled=self.is_pooled)
         except psycopg.Error as error:
             raise translate(error, self.display_name) from None
+        self.is_pooled = isinstance(connection, PooledConnection)
         register(connection)
         return connection
+
+    async def _configure(self, connection: Connection) -> None:
+        register(connection)
+        if isinstance(connection, PooledConnection):
+            connection.settings = local_settings(self._options)
 
     def statement(self, work: Callable[[Session], Awaitable[T]]) -> Coroutine[Any, Any, T]:
         """Run work that is a single statement, and so a complete transaction."""
@@ -255,22 +276,18 @@ class Connections:
             await self._pool.check()
 
 
-async def _configure(connection: Connection) -> None:
-    register(connection)
-
-
 def _unreachable(error: psycopg.Error) -> psycopg.Error:
     """The error that broke the connection; without an SQLSTATE, because the server did not refuse anything."""
     return psycopg.OperationalError(error.diag.message_primary or str(error))
 
 
-def _write_conninfo(url: PostgresUrl, within: float | None) -> str:
-    # Settings in the URL come last and take precedence.
-    options = f"{_SETTINGS}{_limits(within)} {url.parameters.get('options', '')}".strip()
+def _write_conninfo(url: PostgresUrl) -> str:
+    """The parameters without `options`."""
     # libpq's own variables, such as PGCONNECT_TIMEOUT, take precedence over our defaults.
     named = {option.keyword.decode(): (option.envvar or b"").decode() for option in Conninfo.get_defaults()}
     defaults = {name: value for name, value in _DEFAULTS.items() if not os.environ.get(named[name])}
-    return make_conninfo("", **{**defaults, **url.parameters, "options": options})
+    parameters = {name: value for name, value in url.parameters.items() if name != "options"}
+    return make_conninfo("", **{**defaults, **parameters})
 
 
 def _limits(within: float | None) -> str:

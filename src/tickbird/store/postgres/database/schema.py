@@ -8,6 +8,7 @@ from psycopg import errors
 from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.errors import StoreError
 from tickbird.store.postgres.database.connection import Connection, Session
+from tickbird.store.postgres.database.pooled import PooledConnection
 from tickbird.store.postgres.database.schema_name import in_schema
 from tickbird.store.shared.migrations import (
     GENERATION,
@@ -85,8 +86,9 @@ async def build_indexes(connection: Connection, guard: Connection, schema: str) 
         # This also ends the previous statement, whose snapshot the build would wait for.
         await guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         missing = await missing_indexes(db) if is_locked else {}
-        if missing:
-            # The build waits for all earlier transactions, and reads the whole table.
+        if missing and not isinstance(connection, PooledConnection):
+            # The build waits for all earlier transactions, and reads the whole table. A pooler's session has no timeout
+            # of ours, and would keep this one.
             await connection.execute("SET statement_timeout = 0")
             await connection.execute("SET lock_timeout = 0")
         for name, broken in missing.items():

@@ -12,7 +12,6 @@ from math import inf
 from typing import Any, Final, Protocol
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import AsyncConnectionPool
 from psycopg_pool._acompat import AEvent
 from psycopg_pool.pool_async import StopWorker
@@ -160,7 +159,7 @@ def abort_connection(connection: Connection) -> None:
         sock.shutdown(socket.SHUT_RDWR)
 
 
-def response_timeout(conninfo: str) -> float:
-    """Seconds to wait for a response: somewhat longer than the statement timeout."""
-    timeouts = re.findall(r"statement_timeout=(\d+)", str(conninfo_to_dict(conninfo).get("options")))
+def response_timeout(options: str) -> float:
+    """Seconds to wait for a response: somewhat longer than the statement timeout in libpq's `options`."""
+    timeouts = re.findall(r"statement_timeout=(\d+)", options)
     return _TIMEOUT_FACTOR * (int(timeouts[-1]) / 1_000) if timeouts and int(timeouts[-1]) else inf
