@@ -196,7 +196,9 @@ class TestNames:
                 report = await store.sql_functions.call(call, Silence())
                 assert report.ending == "refused", text
                 assert "\n" not in (report.error or "").replace(text, "")
-            refused = "SELECT detail ->> 'function', detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse'"
+            refused = (
+                "SELECT detail ->> 'function', detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse'"
+            )
             entries = await database.execute(f"{refused} ORDER BY id")
             assert [function for function, _ in entries] == NOT_NAMES
             assert all(reason.startswith("function ") for _, reason in entries)
@@ -261,7 +263,9 @@ class TestDeletedJob:
             await shop.database.execute(f"SET ROLE job_ann; {calls}")
         else:
             # In one transaction, so that no planner has applied the delete.
-            await shop.database.execute(f"BEGIN; SET ROLE job_ann; DELETE FROM tickbird.scheduled_jobs; {calls}; COMMIT")
+            await shop.database.execute(
+                f"BEGIN; SET ROLE job_ann; DELETE FROM tickbird.scheduled_jobs; {calls}; COMMIT"
+            )
         async with await psycopg.AsyncConnection.connect(shop.database.url, autocommit=True) as session:
             await session.execute("SET ROLE job_ann")
             cursor = await session.execute("SELECT tickbird.wait(%s) ->> 'status'", [run_id])

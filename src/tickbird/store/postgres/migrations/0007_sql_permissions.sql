@@ -127,20 +127,6 @@ AS $$
     ))
 $$;
 
--- run_job executes the function of the run.
-DO $$
-DECLARE
-    definition CONSTANT text := pg_get_functiondef(
-        'tickbird.run_job(bigint, integer, integer, text, text, name, jsonb, integer)'::regprocedure
-    );
-    old CONSTANT text := 'tickbird.resolve_job_function(function_name, executed_as)';
-BEGIN
-    IF position(old IN definition) = 0 THEN
-        RAISE EXCEPTION 'run_job does not call %', old;
-    END IF;
-    EXECUTE replace(definition, old, 'tickbird.resolve_run_function(run_id, function_name, executed_as)');
-END $$;
-
 -- Chooses and records the function of a schedule. Returns false if the record is the same as before.
 CREATE FUNCTION tickbird.record_job_function(schedule_id bigint) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
@@ -300,6 +286,7 @@ SELECT
     NULL::integer AS priority,
     NULL::text AS key,
     NULL::text AS note,
+    NULL::json AS event,
     NULL::jsonb AS result
 WHERE false;
 GRANT SELECT, INSERT ON tickbird.requests TO PUBLIC;
@@ -325,6 +312,7 @@ BEGIN
                 tickbird.enqueue_as(NEW.role, NEW.name, NEW.payload, NEW.queue, NEW.at, NEW.priority, NEW.key)
             );
         WHEN 'cancel' THEN NEW.result := to_jsonb(tickbird.cancel_as(NEW.role, NEW.run_id, NEW.note));
+        WHEN 'publish' THEN NEW.result := to_jsonb(tickbird.publish_as(NEW.role, NEW.event));
         ELSE
             RAISE EXCEPTION 'requests: there is no action %', coalesce(quote_literal(NEW.action), 'NULL')
                 USING ERRCODE = 'TB422', HINT = 'Call a function, such as tickbird.pause(name).';

@@ -1,5 +1,5 @@
 -- min_compatible: 1
--- Events: the log of a namespace, its consumer groups and their dead letters.
+-- Events: the log of a namespace.
 --
 -- A publisher inserts an event and a row in events_unstamped, and waits for no other session. After the commit, a stamper
 -- gives the event its position in the namespace, and the version of its key. Readers follow positions: a transaction that
@@ -283,52 +283,76 @@ END $$;
 -- Runs of event targets that are published by a worker, not by their planner.
 CREATE INDEX runs_queued_events ON tickbird.runs (id) WHERE target_kind = 'event' AND status = 'queued';
 
--- A publisher for every language: the event exists if the caller's transaction commits. Returns its id.
-CREATE FUNCTION tickbird.publish(
-    topic text, type text, data json DEFAULT '{}', key text DEFAULT NULL, headers json DEFAULT '{}', tenant text DEFAULT NULL,
-    event_id uuid DEFAULT NULL, expected_version bigint DEFAULT NULL, source text DEFAULT NULL
-) RETURNS uuid
-LANGUAGE plpgsql SECURITY DEFINER
+-- Publishes an event that has the keys of the arguments of publish. Only operators may.
+CREATE FUNCTION tickbird.publish_as(acting_role name, event json) RETURNS uuid
+LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     stream CONSTANT text := (SELECT x.namespace FROM tickbird.sql_settings AS x);
+    topic CONSTANT text := event ->> 'topic';
+    headers CONSTANT json := coalesce(event -> 'headers', '{}');
 BEGIN
-    IF NOT tickbird.caller_is('operator') THEN
-        RAISE EXCEPTION 'role % may not publish events', tickbird.caller()
+    IF NOT tickbird.role_is(acting_role, 'operator') THEN
+        RAISE EXCEPTION 'role % may not publish events', acting_role
             USING ERRCODE = 'insufficient_privilege', HINT = 'Become a member of tickbird' || '_operator.';
     END IF;
-    IF publish.topic IS NULL OR publish.topic !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' OR length(publish.topic) > 200 THEN
-        RAISE EXCEPTION 'topic: % is not a topic', quote_nullable(left(publish.topic, 60))
+    IF topic IS NULL OR topic !~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' OR length(topic) > 200 THEN
+        RAISE EXCEPTION 'topic: % is not a topic', quote_nullable(left(topic, 60))
             USING ERRCODE = 'TB422', HINT = 'Join words of letters, digits, _ and - with dots, such as orders.paid.';
     END IF;
-    IF publish.type IS NULL OR length(publish.type) NOT BETWEEN 1 AND 200
-        OR length(publish.key) NOT BETWEEN 1 AND 500 OR length(publish.tenant) NOT BETWEEN 1 AND 200
+    IF event ->> 'type' IS NULL OR length(event ->> 'type') NOT BETWEEN 1 AND 200
+        OR length(event ->> 'key') NOT BETWEEN 1 AND 500 OR length(event ->> 'tenant') NOT BETWEEN 1 AND 200
     THEN
         RAISE EXCEPTION 'publish: type must have 1 to 200 characters, key 1 to 500, tenant 1 to 200'
             USING ERRCODE = 'TB422', HINT = 'Shorten the value, or leave out key and tenant.';
     END IF;
-    IF publish.expected_version IS NOT NULL AND publish.key IS NULL THEN
+    IF event ->> 'expected_version' IS NOT NULL AND event ->> 'key' IS NULL THEN
         RAISE EXCEPTION 'expected_version: needs a key' USING ERRCODE = 'TB422', HINT = 'Pass key => ….';
     END IF;
-    IF json_typeof(coalesce(publish.headers, '{}')) <> 'object' OR EXISTS (
-        SELECT FROM json_each_text(coalesce(publish.headers, '{}')) AS h(name, value)
+    IF json_typeof(headers) <> 'object' OR EXISTS (
+        SELECT FROM json_each_text(headers) AS h(name, value)
         WHERE h.name !~ '^[a-z0-9]{1,40}$' OR h.value IS NULL
     ) THEN
         RAISE EXCEPTION 'headers: must be an object with texts; names have lower-case letters and digits'
             USING ERRCODE = 'TB422', HINT = 'Write {"traceparent": "…"}.';
     END IF;
-    IF octet_length(publish.data::text) > 1000000 THEN
+    IF octet_length((event -> 'data')::text) > 1000000 THEN
         RAISE EXCEPTION 'data must have at most 1,000,000 bytes as JSON'
             USING ERRCODE = 'TB422', HINT = 'Store it elsewhere, and publish its address.';
     END IF;
     RETURN tickbird.insert_events(
-        stream, coalesce(publish.source, '/tickbird/' || stream), tickbird.actor(),
+        stream, coalesce(event ->> 'source', '/tickbird/' || stream), tickbird.actor(),
         json_build_array(json_build_object(
-            'topic', publish.topic, 'type', publish.type, 'key', publish.key, 'data', coalesce(publish.data, '{}'),
-            'headers', coalesce(publish.headers, '{}'), 'tenant', publish.tenant, 'event_id', publish.event_id,
-            'expected_version', publish.expected_version
+            'topic', topic, 'type', event -> 'type', 'key', event -> 'key', 'data', coalesce(event -> 'data', '{}'),
+            'headers', headers, 'tenant', event -> 'tenant', 'event_id', event -> 'event_id',
+            'expected_version', event -> 'expected_version'
         ))
     );
 END $$;
-REVOKE ALL ON FUNCTION tickbird.insert_events(text, text, text, json), tickbird.stamp_events(text, pg_snapshot, integer) FROM PUBLIC;
+
+-- A publisher for every language: the event exists if the caller's transaction commits. Returns its id.
+CREATE FUNCTION tickbird.publish(
+    topic text, type text, data json DEFAULT '{}', key text DEFAULT NULL, headers json DEFAULT '{}', tenant text DEFAULT NULL,
+    event_id uuid DEFAULT NULL, expected_version bigint DEFAULT NULL, source text DEFAULT NULL
+) RETURNS uuid
+LANGUAGE plpgsql SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    answer jsonb;
+BEGIN
+    INSERT INTO tickbird.requests (action, event)
+    VALUES ('publish', json_build_object(
+        'topic', publish.topic, 'type', publish.type, 'data', coalesce(publish.data, '{}'), 'key', publish.key,
+        'headers', coalesce(publish.headers, '{}'), 'tenant', publish.tenant, 'event_id', publish.event_id,
+        'expected_version', publish.expected_version, 'source', publish.source
+    ))
+    RETURNING result INTO answer;
+    RETURN answer #>> '{}';
+END $$;
+REVOKE ALL ON FUNCTION
+    tickbird.publish_as(name, json),
+    tickbird.insert_events(text, text, text, json),
+    tickbird.stamp_events(text, pg_snapshot, integer)
+FROM PUBLIC;

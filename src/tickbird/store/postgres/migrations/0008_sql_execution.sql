@@ -61,7 +61,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     executed_as name := coalesce(role_name, tickbird.job_owner());
-    resolved regprocedure := tickbird.resolve_job_function(function_name, executed_as);
+    resolved regprocedure := tickbird.resolve_run_function(run_id, function_name, executed_as);
     schedule bigint;
     run_namespace text;
     key text;
