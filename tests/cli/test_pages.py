@@ -135,7 +135,12 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     await client.backfills.create("etl", now - timedelta(days=3), now - timedelta(days=1), actor="ana")
     [backfill] = await client.backfills.list()
     await client.schedules.update("digest", actor="ana", timeout="9m")
-    return {"1042": str(run.id), "--cancel 7": f"--cancel {backfill.id}"}
+    event, *_ = [await client.events.publish("orders.paid", "OrderPaid", key="42", actor="ana") for _ in range(3)]
+    return {
+        "1042": str(run.id),
+        "2b1c6c8e-5f3b-4c55-9d0e-0f6f6a1f0f11": str(event.id),
+        "--cancel 7": f"--cancel {backfill.id}",
+    }
 
 
 # What must have happened before an example makes sense.

@@ -1,4 +1,4 @@
-"""A job runs the function that it was defined with, whatever else has its name; and the role that it was allowed for."""
+"""A job runs the function that it was defined with, whatever else has its name, as the role that it was allowed for."""
 
 from __future__ import annotations
 

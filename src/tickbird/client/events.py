@@ -9,7 +9,7 @@ from uuid import UUID
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import MAX_ID
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.events.event import MAX_KEY, MAX_TENANT, MAX_TYPE, Event, check_source, new_event
+from tickbird.domain.events.event import MAX_KEY, MAX_TENANT, MAX_TYPE, Event, check_data, check_source, new_event
 from tickbird.domain.events.topics import MAX_TOPIC, TOPIC_SCHEMA, check_patterns, check_topic
 from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
@@ -47,7 +47,7 @@ class Events(ClientBase):
         self,
         topic: Topic,
         type: Annotated[str, Meta(min_length=1, max_length=MAX_TYPE)],  # noqa: A002 - as CloudEvents has it
-        data: Annotated[Any, Meta(description="Any JSON value (default: an empty object).")] = None,
+        data: Annotated[Any, Meta(check=check_data, description="Any JSON value (default: an empty object).")] = None,
         *,
         key: Annotated[
             str | None,

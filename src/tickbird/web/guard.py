@@ -27,7 +27,7 @@ from tickbird.api.streams.sse import MEDIA_TYPE as STREAM
 from tickbird.api.streams.sse import event, wants_events
 from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import allows
-from tickbird.domain.errors import TickbirdError
+from tickbird.domain.errors import ConflictError, NotFoundError, TickbirdError
 from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.web.display_clock import read_clock
 from tickbird.web.live_updates import LiveUpdates
@@ -110,6 +110,9 @@ class PageGuard:
         except NoSession:
             return _to_login(request, shows="GET" in route.methods)
         except (Problem, TickbirdError, TimeoutError, HTTPException) as error:
+            if isinstance(error, ConflictError | NotFoundError) and "look" in request.query_params:
+                # The form itself may have just made the change; a late preview of it is ignored.
+                return Response(status_code=204)
             return self._refuse(request, caller, problem_from(error))
         except ClientDisconnect:
             raise

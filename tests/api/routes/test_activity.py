@@ -90,7 +90,11 @@ async def test_who_comes_back_with_an_id_hears_of_the_rest_once(api: Api) -> Non
     ids = [block["id"] for block in second.blocks() if "event" in block]
     async with Listener(restarted, token, ids[2]) as fourth:
         await fourth.hears("ended", "ended", "ended", "ended", "ended")
-        assert fourth.events[: len(second.events) - 3] == second.events[3:]
+        # A run that was read before it ended has another status than afterwards.
+        read, again = (
+            [(kind, (data["run"] or data["audit"])["id"]) for kind, data in each.events] for each in (second, fourth)
+        )
+        assert again[: len(read) - 3] == read[3:]
 
 
 async def test_nothing_of_another_namespace_is_told(api: Api) -> None:

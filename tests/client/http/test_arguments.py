@@ -113,7 +113,7 @@ def wrong_values(hint: Any) -> list[Any]:
         values = [value for value in values if type(value) is not int]
     if Mapping in kinds:
         values = [value for value in values if not isinstance(value, dict)]
-    return values if type(None) in kinds else [*values, None]
+    return values if {type(None), Any} & kinds else [*values, None]
 
 
 async def refusal(call: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:

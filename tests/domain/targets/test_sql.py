@@ -43,7 +43,7 @@ def test_only_admins_define_it() -> None:
         {"function": "f(); drop table x"},
         {"function": "f()"},
         {"function": "a.b.c"},
-        {"function": 'public."f"'},
+        {"function": 'public."f"g"'},
         {"function": "f", "statement": "s", "connection": "c"},
         {"function": "f", "connection": "c"},
         {"function": "f", "role": ""},

@@ -100,7 +100,10 @@ async def test_function_of_an_operator_lends_its_rights(team: Team) -> None:
         await session.sql("SELECT deputy()")
     assert await team.database.one("SELECT enabled FROM tickbird.scheduled_jobs WHERE name = 'of_bob'") is False
     commands = await team.database.one(
-        "SELECT sql_commands FROM tickbird.cursors c JOIN tickbird.schedules s ON s.id = c.schedule_id WHERE s.name = 'of_bob'"
+        """
+        SELECT sql_commands FROM tickbird.cursors c JOIN tickbird.schedules s ON s.id = c.schedule_id
+        WHERE s.name = 'of_bob'
+        """
     )
     assert commands[-1]["actor"] == "job_guest"
 

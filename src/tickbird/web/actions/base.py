@@ -205,13 +205,7 @@ def page_of(kind: type[Action]) -> Page:
     """Return the page of an action: GET shows the form, POST executes it."""
 
     async def enter(visit: PageRequest) -> Response:
-        try:
-            schedule = await visit.client.schedules.get(visit.schedule_name)
-        except NotFoundError:
-            # The form itself may have just deleted the schedule; a late preview is ignored.
-            if "look" in visit.query:
-                return Response(status_code=204)
-            raise
+        schedule = await visit.client.schedules.get(visit.schedule_name)
         action = kind(visit, schedule)
         if not action.sent or "look" in visit.query:
             return await action.show()

@@ -244,7 +244,7 @@ def test_unset_of_a_person_schedule_restores_the_default(cli: Cli) -> None:
         (("every=1d5m",), "every"),
         (("at=2999-01-01T00:00:00Z", "tz=UTC"), "tz: this trigger has no time zone"),
         (("trigger={",), "trigger: '{' is not JSON"),
-        (("target=x",), "target cannot be set directly. Set task=… or command=… or sql=…."),
+        (("target=x",), "target cannot be set directly. Set task=… or command=… or sql=… or event=…."),
         (("task=a b",), "task: 'a b' is not a valid name"),
         (("end_at=2999-01-01",), "end_at: '2999-01-01' has no time zone"),
         (("backoff=1s,2s,3s",), "backoff must be one or two durations"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import psycopg
 from psycopg import sql
-from psycopg.abc import Params, Query
+from psycopg.abc import Params, QueryNoTemplate
 from psycopg.pq import TransactionStatus
 
 # A setting in libpq's `options`: -c name=value or --name=value; a backslash escapes a space.
@@ -35,8 +35,8 @@ class PooledConnection(psycopg.AsyncConnection[tuple[Any, ...]]):
                 await super().execute(self.settings)
             yield transaction
 
-    async def execute(
-        self, query: Query, params: Params | None = None, *, prepare: bool | None = None, binary: bool = False
+    async def execute(  # type: ignore[override]  # no template strings
+        self, query: QueryNoTemplate, params: Params | None = None, *, prepare: bool | None = None, binary: bool = False
     ) -> psycopg.AsyncCursor[tuple[Any, ...]]:
         """Execute a statement; outside of a transaction, it is sent together with the settings."""
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
