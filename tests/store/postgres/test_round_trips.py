@@ -20,15 +20,14 @@ LOCK = "SELECT schedule_id FROM tickbird.cursors WHERE schedule_id = %s FOR UPDA
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the statements that read due schedules."""
     names: list[str] = []
-    for method in ("fetch_named", "fetch_table"):
-        real = getattr(Session, method)
+    real = Session.fetch_table
 
-        async def noted(self: Session, name: str, /, *, real: Any = real, **values: Any) -> Any:
-            if name.endswith("_due"):
-                names.append(name)
-            return await real(self, name, **values)
+    async def noted(self: Session, name: str, /, **values: Any) -> Any:
+        if name.endswith("_due"):
+            names.append(name)
+        return await real(self, name, **values)
 
-        monkeypatch.setattr(Session, method, noted)
+    monkeypatch.setattr(Session, "fetch_table", noted)
     return names
 
 
