@@ -14,41 +14,35 @@ CREATE OR REPLACE FUNCTION tickbird.job_lock(run_id bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended('tickbird job ' || run_id::text, 7312);
 
--- Begins an attempt in the caller's transaction. Raises TB409 if an older attempt is still executed, and TB410 if the attempt
--- has lost its lease. The run's row is not locked, because its lease is renewed while the function is executed.
+-- Begins an attempt in the caller's transaction. Raises TB409 if an older attempt is still executed. The settings apply to the
+-- next statement, run_job.
 CREATE OR REPLACE FUNCTION tickbird.begin_job(
     run_id bigint, attempt integer, incarnation integer, worker text, timeout_ms integer
 ) RETURNS void
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+    -- An assignment costs less than PERFORM.
+    ignored text;
 BEGIN
     IF NOT pg_try_advisory_xact_lock(tickbird.job_lock(begin_job.run_id)) THEN
         RAISE EXCEPTION 'run %: an older attempt is still executed', begin_job.run_id USING ERRCODE = 'TB409';
     END IF;
-    -- The status is hidden from the query planner, which would otherwise choose the index of running runs.
-    IF NOT EXISTS (
-        SELECT FROM tickbird.runs AS r
-        WHERE r.id = begin_job.run_id AND r.attempt = begin_job.attempt AND r.status || '' = 'running'
-            AND (begin_job.incarnation = 0 OR r.incarnation = begin_job.incarnation)
-            AND r.worker = coalesce(begin_job.worker, r.worker)
-    ) THEN
-        RAISE EXCEPTION 'run %: attempt % has lost its lease', begin_job.run_id, begin_job.attempt USING ERRCODE = 'TB410';
-    END IF;
-    PERFORM
-        set_config('statement_timeout', timeout_ms::text, true),
-        set_config(
-            'application_name', 'tickbird run ' || begin_job.run_id::text || ' attempt ' || begin_job.attempt::text, true
-        ),
-        set_config('client_min_messages', 'notice', true),
-        -- The server ends the function of a worker that was killed or frozen.
-        set_config('client_connection_check_interval', '2s', true),
-        set_config('idle_in_transaction_session_timeout', '10s', true);
+    ignored := set_config('statement_timeout', timeout_ms::text, true);
+    ignored := set_config(
+        'application_name', 'tickbird run ' || begin_job.run_id::text || ' attempt ' || begin_job.attempt::text, true
+    );
+    ignored := set_config('client_min_messages', 'notice', true);
+    -- The server ends the function of a worker that was killed or frozen.
+    ignored := set_config('client_connection_check_interval', '2s', true);
+    ignored := set_config('idle_in_transaction_session_timeout', '10s', true);
 END $$;
 
--- Executes the function of a run as a role (null: the owner of the store). Raises TB422 if it may not be executed.
--- A success is recorded here, with the columns that succeed_runs returns; is_ended is false if the attempt has lost its lease,
--- and null if the caller has to decide. Waiting runs are released by the caller.
+-- Executes the function of a run as a role (null: the owner of the store). Raises TB410 if the attempt has lost its lease, and
+-- TB422 if the function may not be executed. The run's row is not locked, because its lease is renewed while the function is
+-- executed. A success is recorded here, with the columns that succeed_runs returns; is_ended is false if the attempt has lost its
+-- lease, and null if the caller has to decide. Waiting runs are released by the caller.
 CREATE OR REPLACE FUNCTION tickbird.run_job(
     run_id bigint, attempt integer, incarnation integer, worker text, function_name text, role_name name, argument jsonb,
     max_length integer
@@ -60,8 +54,8 @@ LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    executed_as name := coalesce(role_name, tickbird.job_owner());
-    resolved regprocedure := tickbird.resolve_run_function(run_id, function_name, executed_as);
+    executed_as name;
+    resolved regprocedure;
     schedule bigint;
     run_namespace text;
     key text;
@@ -69,17 +63,54 @@ DECLARE
     has_argument boolean;
     owner name;
     returned jsonb;
+    ignored text;
 BEGIN
-    SELECT r.schedule_id, f.owner, p.pronargs = 1, pg_get_userbyid(p.proowner)
-    INTO schedule, defined_owner, has_argument, owner
-    FROM pg_proc AS p
-    LEFT JOIN tickbird.runs AS r ON r.id = run_job.run_id
-    LEFT JOIN tickbird.job_functions AS f ON f.schedule_id = r.schedule_id AND f.function = function_name
-    WHERE p.oid = resolved;
-    IF defined_owner <> owner THEN
-        RAISE EXCEPTION 'function %: belongs to %, but belonged to % when the schedule was defined',
-            function_name, owner, defined_owner
-            USING ERRCODE = 'TB422', HINT = 'Check the function, then define the schedule again.';
+    -- All checks of resolve_job_function in one statement. A function that fails one is checked again below, for the reason.
+    -- The status is hidden from the query planner, which would otherwise choose the index of running runs.
+    SELECT r.schedule_id, pg_get_userbyid(executor.id), chosen.id, chosen.has_argument
+    INTO schedule, executed_as, resolved, has_argument
+    FROM tickbird.runs AS r
+    CROSS JOIN LATERAL (
+        SELECT
+            n.oid AS schema_id,
+            CASE WHEN role_name IS NULL THEN n.nspowner ELSE to_regrole(quote_ident(role_name))::oid END AS id
+        FROM pg_namespace AS n
+        WHERE n.nspname = 'tickbird'
+    ) AS executor
+    LEFT JOIN LATERAL (
+        SELECT p.oid AS id, p.pronargs = 1 AS has_argument
+        FROM tickbird.job_functions AS f
+        JOIN pg_proc AS p ON p.oid = to_regprocedure(f.signature)
+        JOIN pg_namespace AS n ON n.oid = p.pronamespace
+        JOIN tickbird.sql_settings AS x ON n.nspname = ANY (x.allowed_schemas)
+        JOIN pg_proc AS w ON w.proname = tickbird.job_wrapper(pg_get_userbyid(executor.id)) AND w.pronamespace = executor.schema_id
+        WHERE f.schedule_id = r.schedule_id AND f.function = function_name
+            AND f.owner = pg_get_userbyid(p.proowner)
+            AND p.prokind = 'f' AND NOT p.proretset AND p.prorettype = 'jsonb'::regtype
+            AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+            AND w.proargtypes = '2202 3802' -- regprocedure, jsonb
+            AND w.prosecdef AND w.proowner = executor.id
+            AND has_function_privilege(executor.id, p.oid, 'EXECUTE')
+            AND has_schema_privilege(executor.id, n.oid, 'USAGE')
+    ) AS chosen ON true
+    WHERE r.id = run_job.run_id AND r.attempt = run_job.attempt AND r.status || '' = 'running'
+        AND (run_job.incarnation = 0 OR r.incarnation = run_job.incarnation)
+        AND r.worker = coalesce(run_job.worker, r.worker);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'run %: attempt % has lost its lease', run_job.run_id, run_job.attempt USING ERRCODE = 'TB410';
+    END IF;
+    IF resolved IS NULL THEN
+        executed_as := coalesce(role_name, executed_as);
+        resolved := tickbird.resolve_run_function(run_id, function_name, executed_as);
+        SELECT f.owner, p.pronargs = 1, pg_get_userbyid(p.proowner) INTO defined_owner, has_argument, owner
+        FROM pg_proc AS p
+        LEFT JOIN tickbird.job_functions AS f ON f.schedule_id = schedule AND f.function = function_name
+        WHERE p.oid = resolved;
+        IF defined_owner <> owner THEN
+            RAISE EXCEPTION 'function %: belongs to %, but belonged to % when the schedule was defined',
+                function_name, owner, defined_owner
+                USING ERRCODE = 'TB422', HINT = 'Check the function, then define the schedule again.';
+        END IF;
     END IF;
     IF has_argument THEN
         -- With a visible status, the query planner may choose an index of all finished runs.
@@ -94,20 +125,19 @@ BEGIN
     END IF;
     -- tickbird.caller() is the job's role inside of the function, not the login of the worker. The function cannot change it:
     -- the wrapper is SECURITY DEFINER.
-    PERFORM set_config('role', executed_as, true);
+    ignored := set_config('role', executed_as, true);
     EXECUTE format('SELECT tickbird.%I($1, $2)', tickbird.job_wrapper(executed_as)) INTO returned USING resolved, argument;
-    PERFORM set_config('role', 'none', true);
+    ignored := set_config('role', 'none', true);
     -- Undo everything that the function may have changed in the session, before anything else is executed as the owner, and
     -- inside of the transaction: after it, a pooler gives the next statement another session.
     RESET ALL;
     UNLISTEN *;
     DISCARD TEMP;
-    PERFORM
-        pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
-        pg_catalog.set_config('statement_timeout', '15s', true),
-        pg_catalog.set_config('lock_timeout', '3s', true),
-        pg_catalog.set_config('idle_in_transaction_session_timeout', '10s', true),
-        pg_catalog.pg_advisory_unlock_all();
+    ignored := pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    ignored := set_config('statement_timeout', '15s', true);
+    ignored := set_config('lock_timeout', '3s', true);
+    ignored := set_config('idle_in_transaction_session_timeout', '10s', true);
+    PERFORM pg_advisory_unlock_all();
     result := returned::text;
     length := length(result);
     IF length > max_length THEN
