@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -20,7 +20,7 @@ class RoleSlots:
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
         self._used: Counter[str] = Counter()
-        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        self._waiting: defaultdict[str, deque[asyncio.Future[None]]] = defaultdict(deque)
 
     @asynccontextmanager
     async def take(self, owner: str, run: Run) -> AsyncIterator[None]:
@@ -35,21 +35,23 @@ class RoleSlots:
             self._release(owner)
 
     async def _wait(self, owner: str, run: Run) -> None:
-        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(owner, [])
+        loop = asyncio.get_running_loop()
+        slot: asyncio.Future[None] = loop.create_future()
+        waiting = self._waiting[owner]
         waiting.append(slot)
+        timer = loop.call_later(_SHORT_WAIT, self._report, owner, run)
         try:
-            await asyncio.wait({slot}, timeout=_SHORT_WAIT)
-            if not slot.done():
-                self._report(owner, run)
-                await slot
-                run.heartbeat("has a database connection")
+            await slot
         except asyncio.CancelledError:
             if slot.done() and not slot.cancelled():
                 self._release(owner)
             elif slot in waiting:
                 waiting.remove(slot)
             raise
+        finally:
+            timer.cancel()
+        if loop.time() >= timer.when():
+            run.heartbeat("has a database connection")
 
     def _report(self, owner: str, run: Run) -> None:
         text = f"waits for a database connection: {self._used[owner]} of {self._maximum} of {owner} are in use"
@@ -58,9 +60,9 @@ class RoleSlots:
 
     def _release(self, owner: str) -> None:
         """Hand the connection to the first that waits."""
-        waiting = self._waiting.get(owner)
+        waiting = self._waiting[owner]
         while waiting:
-            slot = waiting.pop(0)
+            slot = waiting.popleft()
             if not slot.done():
                 slot.set_result(None)
                 return

@@ -26,6 +26,7 @@ from tickbird.domain.runs.sql_calls import (
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.database.errors import is_transient
+from tickbird.store.postgres.database.simple_query import send
 from tickbird.store.postgres.database.type_loaders import register
 from tickbird.store.postgres.database.watchdog import Pool, abort_connection
 from tickbird.store.postgres.leases import record_outcomes, release_waiting
@@ -58,8 +59,10 @@ class PostgresSqlFunctions(NounStore, SqlFunctionStore):
         # The conversation with the server continues after a cancellation, to end it in order.
         conversation = asyncio.create_task(attempt.run(), name=f"tickbird run {call.run_id}")
         try:
-            await asyncio.wait({conversation})
+            return await asyncio.shield(conversation)
         except asyncio.CancelledError:
+            if conversation.cancelled():
+                raise
             stopping = asyncio.create_task(attempt.stop(conversation), name=f"tickbird stop of run {call.run_id}")
             while not stopping.done():
                 # A second cancellation must not leave the function behind.
@@ -71,7 +74,6 @@ class PostgresSqlFunctions(NounStore, SqlFunctionStore):
                 if report.ending in ("succeeded", "reported"):
                     return report
             raise
-        return conversation.result()
 
     async def take(self) -> Connection:
         """A connection for one call; raises StoreUnavailableError."""
@@ -184,7 +186,7 @@ class _CallAttempt:
             # Stopped: the function has swallowed the cancellation. Otherwise the lease was lost.
             await self._roll_back(session)
             return SqlReport("lost")
-        await connection.execute("COMMIT")
+        await send(connection, b"COMMIT")
         if released:
             self._db.notifier.notify()
         if result.get("again", False) and result["success"]:
@@ -216,8 +218,8 @@ class _CallAttempt:
     async def _call_function(self, session: Session) -> _CallRow:
         call = self._call
         timeout = 0 if call.timeout is None else int((call.timeout + _GRACE) * 1_000)
-        cursor = psycopg.AsyncClientCursor(session.connection)
-        await cursor.execute(
+        row = await send(
+            session.connection,
             session.statements["call_function"],
             {
                 "run_id": call.run_id,
@@ -231,13 +233,10 @@ class _CallAttempt:
                 "argument": json_text(call.argument),
             },
         )
-        while cursor.nextset():
-            pass
-        [row] = await cursor.fetchall()
         return _CallRow(*row)
 
     async def _roll_back(self, session: Session) -> None:
-        await session.connection.execute(session.statements["roll_back_call"])
+        await send(session.connection, session.statements["roll_back_call"])
 
     def _hear(self, message: Diagnostic) -> None:
         """Called by the driver while the function is executed."""
