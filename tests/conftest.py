@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from lab.faults import MissingRequirement
 from lab.servers import PgBouncer, PostgresServer, ServerMissing
+from tests.store.postgres.database import PooledUrl
 from tickbird.stores import open_store
 
 T = TypeVar("T")
@@ -172,4 +173,20 @@ def any_migrated_url(request: pytest.FixtureRequest) -> Iterator[str]:
         server, template = request.getfixturevalue("debian_server")
     url = server.create_database(template=template)
     yield url
+    server.drop_database(url)
+
+
+@pytest.fixture(params=["wheel", "debian", "pgbouncer"])
+def any_worker_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The same, and a database on the newest version whose workers connect through PgBouncer."""
+    if request.param == "debian":
+        server, template = request.getfixturevalue("debian_server")
+    else:
+        server, template = request.getfixturevalue("postgres_server"), request.getfixturevalue("migrated_database")
+    url = server.create_database(template=template)
+    if request.param == "pgbouncer":
+        monkeypatch.setenv("TICKBIRD_LISTEN_URL", url)
+        yield PooledUrl(url, request.getfixturevalue("pgbouncer").through(url))
+    else:
+        yield url
     server.drop_database(url)

@@ -173,9 +173,9 @@ class Integrator:
 
 
 @pytest.fixture
-async def integrator(any_migrated_url: str) -> Integrator:
+async def integrator(any_worker_url: str) -> Integrator:
     """A database with the table and the function of the examples."""
-    integrator = Integrator(any_migrated_url)
+    integrator = Integrator(any_worker_url)
     await integrator.sql(
         """CREATE TABLE public.some_temp_table AS
         SELECT now() - (day - 0.5) * interval '1 day' AS created_at FROM generate_series(1, 40) AS day"""

@@ -14,9 +14,9 @@ INSERT = "INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule, ro
 
 
 @pytest.fixture
-async def shop(any_migrated_url: str) -> AsyncIterator[Shop]:
+async def shop(any_worker_url: str) -> AsyncIterator[Shop]:
     """A role with jobs, and a job of the store's owner."""
-    database = Database(any_migrated_url)
+    database = Database(any_worker_url)
     await create_role(database, "mallory")
     await database.execute("GRANT CREATE ON SCHEMA public TO mallory")
     await database.execute("SELECT tickbird.allow_job_role('mallory')")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -22,9 +23,9 @@ from tickbird.worker import WorkerProcess
 
 
 @pytest.fixture
-async def database(migrated_url: str) -> Database:
+async def database(any_worker_url: str) -> Database:
     """A database with a table that functions write."""
-    database = Database(migrated_url)
+    database = Database(any_worker_url)
     await database.execute("CREATE TABLE effects (run_id bigint, note text)")
     return database
 
@@ -67,7 +68,7 @@ class Shop:
 @asynccontextmanager
 async def working(database: Database, **options: Any) -> AsyncIterator[Shop]:
     """A worker; after it is drained, no connection is left."""
-    bird = Tickbird(database.url, sql_connections=options.pop("sql_connections", 4))
+    bird = Tickbird(database.worker_url, sql_connections=options.pop("sql_connections", 4))
     engine = replace(
         QUICK, **{name: options.pop(name) for name in ("lease", "drain", "safety_poll") if name in options}
     )
@@ -75,8 +76,10 @@ async def working(database: Database, **options: Any) -> AsyncIterator[Shop]:
         yield Shop(database, client, process)
 
     async def is_alone() -> bool:
-        count = await database.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()")
-        return bool(count == 1)
+        # A pooler keeps idle connections.
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        is_pooled = database.worker_url != database.url
+        return bool(await database.one(f"{query} AND state <> 'idle'" if is_pooled else query) == 1)
 
     await until(is_alone)
 
@@ -163,6 +166,16 @@ class TestContract:
         assert len(run.error) < 500
         assert await shop.effects() == []
 
+    async def test_a_line_and_an_error_of_10_mb_are_shortened(self, shop: Shop) -> None:
+        await shop.define(
+            "RAISE NOTICE '%%', repeat('x', 10000000); RAISE EXCEPTION '%%', repeat('x', 10000000); RETURN NULL;"
+        )
+        run = await shop.run()
+        assert (run.status, run.failure_kind) == ("failed", "raised")
+        assert len(run.error or "") < 100_000
+        [(level, text)] = await shop.lines(run)
+        assert (level, len(text) < 100_000) == (logging.INFO, True)
+
     async def test_messages_are_log_lines_and_never_the_outcome(self, shop: Shop) -> None:
         await shop.define(
             "RAISE WARNING 'careful'; RAISE INFO 'note'; RAISE NOTICE 'by the way'; "
@@ -201,7 +214,7 @@ STUBBORN = "LOOP BEGIN PERFORM pg_sleep(0.01); EXCEPTION WHEN query_canceled OR 
 
 
 class TestStop:
-    @pytest.mark.parametrize("body", [FOREVER, STUBBORN])
+    @pytest.mark.parametrize("body", [FOREVER, STUBBORN, f"SET statement_timeout = 0; {FOREVER}"])
     async def test_a_timeout_ends_the_function(self, shop: Shop, body: str) -> None:
         await shop.define(f"{WRITE} {body}")
         run = await shop.run(timeout=1)
@@ -239,6 +252,27 @@ class TestStop:
         assert (run.status, run.failure_kind) == ("failed", "timeout")
         await shop.client.runs.cancel(holder, actor="ada")
         assert (await shop.run()).status == "succeeded", "the lock is free again"
+
+    async def test_functions_that_do_not_end_delay_no_other_job(self, shop: Shop) -> None:
+        held = "LOCK TABLE effects IN ACCESS EXCLUSIVE MODE;"
+        runs = []
+        for name, body in {"endless": FOREVER, "stubborn": STUBBORN, "holder": f"{held} {FOREVER}"}.items():
+            await shop.define(f"PERFORM tickbird.log('begun'); {body}", name)
+            runs.append(await shop.start(name))
+            await until(partial(shop.lines, runs[-1]))
+        await shop.define("RETURN tickbird.result(true);")
+        await shop.client.schedules.create("tick", every(seconds=1), sql("job"), actor="ada", max_runs=3)
+
+        async def ticks() -> list[RunRecord]:
+            ended = [run for run in await shop.client.runs.list(schedule="tick") if run.finished_at]
+            return ended if len(ended) == 3 else []
+
+        assert [(run.status, run.origin) for run in await until(ticks)] == [("succeeded", "schedule")] * 3
+        for run_id in runs:
+            assert (await shop.client.runs.get(run_id)).status == "running"
+            await shop.client.runs.cancel(run_id, actor="ada")
+            assert (await final(shop.client, run_id)).status == "cancelled"
+        await until(lambda: executes_nothing(shop.database))
 
     async def test_log_and_progress_are_visible_while_the_function_runs(self, shop: Shop) -> None:
         await shop.define(f"PERFORM tickbird.log('half'), tickbird.heartbeat(0.5); {FOREVER}")
@@ -386,13 +420,6 @@ class TestJobs:
 
 @pytest.mark.usefixtures("roles")
 class TestPermissions:
-    @pytest.fixture
-    async def database(self, any_migrated_url: str) -> Database:
-        """On each version of PostgreSQL."""
-        database = Database(any_migrated_url)
-        await database.execute("CREATE TABLE effects (run_id bigint, note text)")
-        return database
-
     async def test_a_function_is_executed_as_its_role_and_cannot_leave_it(self, shop: Shop) -> None:
         for command in ("RESET ROLE", "SET ROLE stranger", "SET ROLE postgres", "SET LOCAL ROLE NONE"):
             attempt = TRY.format(f"EXECUTE '{command}';")
@@ -515,7 +542,10 @@ class TestPermissions:
         await shop.database.execute("ALTER FUNCTION job(jsonb) OWNER TO stranger")
         run = await final(shop.client, (await trigger("daily", actor="ada")).id)
         assert (run.status, run.failure_kind) == ("failed", "contract")
-        assert "belongs to stranger, but belonged to postgres" in (run.error or "")
+        reason = "function job: belongs to stranger, but belonged to postgres when the schedule was defined"
+        assert run.error == f"{reason}. Check the function, then define the schedule again."
+        audit = "SELECT run_id, detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse'"
+        assert await shop.database.execute(audit) == [(run.id, reason)]
 
     async def test_only_the_owner_may_execute_wrappers(self, database: Database, roles: tuple[str, str]) -> None:
         for call in (

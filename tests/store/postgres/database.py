@@ -11,11 +11,24 @@ import psycopg
 from tickbird.store.postgres import PostgresStore
 
 
+class PooledUrl(str):
+    """The address of a database whose workers connect through a pooler."""
+
+    __slots__ = ("pooled",)
+    pooled: str
+
+    def __new__(cls, url: str, pooled: str) -> PooledUrl:
+        made = super().__new__(cls, url)
+        made.pooled = pooled
+        return made
+
+
 class Database:
     """A person with psql."""
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.worker_url = url.pooled if isinstance(url, PooledUrl) else url
 
     async def execute(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:

@@ -116,7 +116,12 @@ async def test_viewer_sees_everything_but_payloads_and_changes_nothing(team: Tea
         assert rows == [("of_ann",), ("of_bob",)]
         statements = (
             "SELECT payload FROM tickbird.scheduled_jobs",
+            "SELECT * FROM tickbird.run_payloads",
+            "SELECT detail FROM tickbird.audit_log",
             "SELECT tickbird.trigger_scheduled_job('of_ann')",
+            "SELECT tickbird.reschedule('of_ann', now() + interval '1 day')",
+            "SELECT tickbird.cancel(1)",
+            "INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule) VALUES ('x', 'work_of_ann', '@daily')",
             "SELECT tickbird.pause('of_ann')",
             "UPDATE tickbird.scheduled_jobs SET enabled = false",
             "DELETE FROM tickbird.scheduled_jobs",
