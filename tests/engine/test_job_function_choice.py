@@ -144,6 +144,44 @@ class TestOverloads:
         assert await shop.database.one(accepted) == {"function": "public.f()", "owner": "mallory"}
 
 
+AGAIN = "DROP FUNCTION place.work(jsonb); CREATE {} place.work(job jsonb) {}; ALTER ROUTINE place.work OWNER TO job_ann"
+WRAPPER = "ALTER FUNCTION tickbird.call_as_job_ann(regprocedure, jsonb)"
+
+
+class TestChanges:
+    """A run is refused if its function passed every check before, and then something changed."""
+
+    @pytest.mark.parametrize(
+        "change, reason",
+        [
+            ("REVOKE EXECUTE ON FUNCTION place.work(jsonb) FROM PUBLIC, job_ann", "role job_ann may not execute it"),
+            ("REVOKE USAGE ON SCHEMA place FROM job_ann", "role job_ann may not execute it"),
+            ("UPDATE tickbird.sql_settings SET allowed_schemas = '{public}'", "schema place are not executed"),
+            (AGAIN.format("FUNCTION", "RETURNS text RETURN 'x'"), "does not exist"),
+            (AGAIN.format("FUNCTION", "RETURNS SETOF jsonb LANGUAGE sql AS 'SELECT $1'"), "does not exist"),
+            (AGAIN.format("PROCEDURE", "LANGUAGE sql AS ''"), "does not exist"),
+            ("ALTER FUNCTION place.work(jsonb) RENAME TO labour", "does not exist"),
+            ("ALTER FUNCTION place.work(jsonb) OWNER TO mallory", "belongs to mallory"),
+            (f"{WRAPPER} SECURITY INVOKER", "role job_ann: may not execute jobs"),
+            (f"{WRAPPER} OWNER TO mallory", "role job_ann: may not execute jobs"),
+            (f"{WRAPPER} RENAME TO call_as_nobody", "role job_ann: may not execute jobs"),
+        ],
+    )
+    async def test_next_run_is_refused(self, shop: Shop, change: str, reason: str) -> None:
+        await shop.database.execute(
+            "CREATE SCHEMA place; GRANT USAGE ON SCHEMA place TO job_ann; "
+            "UPDATE tickbird.sql_settings SET allowed_schemas = '{public, place}'; "
+            "CREATE FUNCTION place.work(job jsonb) RETURNS jsonb RETURN tickbird.result(true, 'done'); "
+            "ALTER FUNCTION place.work(jsonb) OWNER TO job_ann"
+        )
+        await shop.database.execute(INSERT, "place.work", "job_ann")
+        assert await message(shop) == "done"
+        await shop.database.execute(change)
+        assert reason in await message(shop)
+        audit = "SELECT detail ->> 'reason' FROM tickbird.audit_log WHERE action = 'refuse'"
+        assert reason in await shop.database.one(audit)
+
+
 class TestNames:
     @pytest.mark.parametrize(
         "written, called",
