@@ -1,0 +1,1 @@
+"""Sinks: one file per system to which events can be relayed, with one small protocol."""
