@@ -31,6 +31,8 @@ class Document:
     queues: Mapping[str, RateLimit] = field(default_factory=dict)
     # Owners, overrides and pauses of schedules that were exported from another store.
     state: Mapping[str, ExportedState] = field(default_factory=dict)
+    # `active` of schedules that are written as event schedules; None if it is not stated.
+    active: Mapping[str, bool | None] = field(default_factory=dict)
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
     def location(self, *path: str) -> SourceLocation:
@@ -89,5 +91,6 @@ def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Docum
         limits=parts.limits,
         queues=parts.queues,
         state=parts.states,
+        active=parts.active,
         places=parts.places,
     )

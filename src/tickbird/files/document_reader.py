@@ -24,9 +24,10 @@ from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import At
 from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.event_schedule_reader import EventSchedules
 from tickbird.files.fields import IGNORED, PARTS, schedule_names, target_names
 from tickbird.files.loader import Source
-from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
+from tickbird.files.parse.nodes import Node, Position, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
 from tickbird.files.schedule_state import FIELDS as STATE
 from tickbird.files.schedule_state import PAUSE_FIELDS as PAUSE
@@ -41,7 +42,7 @@ _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Ta
 _FIELD_OF: Final = {"task": "target"}
 
 
-class DocumentReader(Triggers, Policies):
+class DocumentReader(Triggers, Policies, EventSchedules):
     """Collects the content of files, and diagnostics of all errors."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
@@ -52,6 +53,7 @@ class DocumentReader(Triggers, Policies):
         self.limits: dict[str, int] = {}
         self.queues: dict[str, RateLimit] = {}
         self.states: dict[str, ExportedState] = {}
+        self.active: dict[str, bool | None] = {}
         self.places: dict[tuple[str, ...], SourceLocation] = {}
 
     def take(self, source: Source) -> None:
@@ -66,6 +68,8 @@ class DocumentReader(Triggers, Policies):
             self.where = ""
             if name in ("app", "namespace"):
                 self.set_shared(name, node)
+            elif name == "event_schedules":
+                self.read_event_schedules(node)
             elif name in PARTS:
                 self.part(name, node)
             elif name not in IGNORED:
@@ -91,12 +95,16 @@ class DocumentReader(Triggers, Policies):
             return
         for name, item in node.value.items():
             self.where = f"{part.removesuffix('s')} {name[:60]}: "
-            here = self.source.location(item.key or item.at)
-            first = self.places.setdefault((part, name), here)
-            if first is not here:
-                self.wrong(item.key, f"{name[:60]!r} is defined twice, here and at {first}. Remove one of them.")
+            self.add_location(part, name, item.key or item.at)
             readers = {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit}
             {**readers, "queues": self.queue, "state": self.state}[part](name, item)
+
+    def add_location(self, part: str, name: str, at: Position | None) -> None:
+        """Record the location of an item, or report that it is defined twice."""
+        here = self.source.location(at)
+        first = self.places.setdefault((part, name), here)
+        if first is not here:
+            self.wrong(at, f"{name[:60]!r} is defined twice, here and at {first}. Remove one of them.")
 
     def state(self, name: str, node: Node) -> None:
         """Read the owner, the operator overrides and the pause of a schedule."""
@@ -155,6 +163,21 @@ class DocumentReader(Triggers, Policies):
                 location = self.places["state", name]
                 text = f"state {name[:60]}: the document has no schedule with this name."
                 self.diagnostics.append(Diagnostic(location, f"{text} Add the schedule, or remove its state."))
+
+    def read_event_schedules(self, node: Node) -> None:
+        """Read rows; each becomes a schedule."""
+        if not isinstance(node.value, list):
+            self.expected(node, "a list of objects", "event_schedules")
+            return
+        for item in node.value:
+            self.where = "event schedule: "
+            name, schedule = self.event_schedule(item)
+            if name is not None:
+                self.where = f"event schedule {name[:60]}: "
+                self.add_location("schedules", name, item.at)
+            if schedule is not None:
+                self.add(schedule.name, schedule.definition, item)
+                self.active[schedule.name] = schedule.is_active
 
     def limit(self, key: str, node: Node) -> None:
         """Read the concurrency limit of a key."""
@@ -222,9 +245,14 @@ class DocumentReader(Triggers, Policies):
                 read[field] = self.policy(field, value, tz)
         definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.diagnostics) == before:
-            if len(self.schedules) == MAX_SCHEDULES:
-                self.wrong(node.key, f"there are more than {MAX_SCHEDULES:,} schedules. Split them into several apps.")
-            self.schedules[name] = definition
+            self.add(name, definition, node)
+
+    def add(self, name: str, definition: Definition, node: Node) -> None:
+        if len(self.schedules) == MAX_SCHEDULES:
+            self.wrong(
+                node.key or node.at, f"there are more than {MAX_SCHEDULES:,} schedules. Split them into several apps."
+            )
+        self.schedules[name] = definition
 
     def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
         """Return the definition. On an error, report the field, then try without it to report the other errors too."""

@@ -38,6 +38,7 @@ PARTS: Mapping[str, str] = {
     "app": "App that owns these schedules. Schedules of other owners are never changed (default: files).",
     "namespace": "Namespace of the schedules (default: default).",
     "schedules": "Schedules by name.",
+    "event_schedules": "Schedules of events, as a list of rows with an interval and an event.",
     "calendars": "Calendars of closed days by name.",
     "limits": "Maximum number of concurrent runs, by concurrency key.",
     "queues": "Rate limit, such as 100/min, by queue.",

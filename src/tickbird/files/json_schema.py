@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
+from tickbird.domain.schedules.event_schedule import event_schedule_schema
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schema_parts import NAME as _NAME
 from tickbird.domain.schema_parts import WRITTEN_DURATION as _LENGTH
@@ -31,6 +32,11 @@ def json_schema() -> Schema:
             "app": {**_NAME, "description": PARTS["app"]},
             "namespace": {**_NAME, "description": PARTS["namespace"]},
             "schedules": _by_name("schedules", {"$ref": "#/$defs/schedule"}),
+            "event_schedules": {
+                "type": "array",
+                "description": PARTS["event_schedules"],
+                "items": {"$ref": "#/$defs/event_schedule"},
+            },
             "calendars": _by_name("calendars", {"$ref": "#/$defs/calendar"}),
             "limits": {
                 "type": "object",
@@ -41,7 +47,13 @@ def json_schema() -> Schema:
             "queues": _by_name("queues", {"anyOf": [_rate(), _object({"rate": _rate()}, ["rate"])]}),
             "state": _by_name("state", _state()),
         },
-        "$defs": {"schedule": _schedule(), "trigger": _member(), "calendar": _calendar(), **_targets()},
+        "$defs": {
+            "schedule": _schedule(),
+            "event_schedule": event_schedule_schema(),
+            "trigger": _member(),
+            "calendar": _calendar(),
+            **_targets(),
+        },
     }
 
 

@@ -17,7 +17,8 @@ from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order
-from tickbird.domain.schedules.schedule import Schedule, check_readable
+from tickbird.domain.schedules.event_schedule import INACTIVE
+from tickbird.domain.schedules.schedule import PauseState, Schedule, check_readable
 from tickbird.files.change_notes import change_notes
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
@@ -179,7 +180,7 @@ class _Planner:
         change = self._change(name, schedule, command, "change" if schedule else "create", encoded)
         if change is not None:
             self.changes.append(change)
-            if schedule is not None and is_removed(schedule):
+            if schedule is not None and self._ends_pause(schedule):
                 self._resume(schedule, change.schedule.revision)
 
     def _owner(self, name: str) -> str:
@@ -206,7 +207,7 @@ class _Planner:
     def _leave(self, schedule: Schedule, encoded: Mapping[str, Any], *, resumes: bool) -> None:
         """Leave an unchanged schedule, but resume it if a deploy paused it as removed from code."""
         self.after[schedule.name] = schedule
-        if resumes and is_removed(schedule):
+        if resumes and self._ends_pause(schedule):
             self._resume(schedule, schedule.revision)
             return
         if (restore := self._next_restore(schedule, self._operated(schedule))) is not None:
@@ -240,6 +241,9 @@ class _Planner:
         if missing:
             return Update(actor=self.actor, revision=schedule.revision, fields=missing)
         pause = state.pause
+        if self.document.active.get(schedule.name) is False:
+            # Unlike the state of another store, it is a part of what the document declares.
+            pause, operated = PauseState(self.actor, INACTIVE), frozenset()
         if (
             pause is None
             or "paused" in operated
@@ -251,8 +255,15 @@ class _Planner:
             return None
         return Pause(actor=self.actor, revision=schedule.revision, by=pause.by, note=pause.note, until=pause.until)
 
+    def _ends_pause(self, schedule: Schedule) -> bool:
+        """True if the document ends the pause of a schedule that was removed from code, or not active."""
+        if schedule.name in self.document.active and schedule.pause is not None and schedule.pause.note == INACTIVE:
+            return self.document.active[schedule.name] is not False
+        return is_removed(schedule)
+
     def _resume(self, schedule: Schedule, revision: int) -> None:
-        command = Resume(actor=self.actor, revision=revision, note="in the files again")
+        note = "in the files again" if is_removed(schedule) else "active in the files"
+        command = Resume(actor=self.actor, revision=revision, note=note)
         self.changes.append(ScheduleChange(schedule.name, "resume", command, schedule))
 
     def _change(
@@ -283,7 +294,7 @@ class _Planner:
             after,
             changed_fields(schedule, after) if schedule else (),
             kept_overrides(after, encoded),
-            None if is_removed(after) else after.pause,
+            None if self._ends_pause(after) else after.pause,
             compare(schedule, after, floor(self.now), self.budget),
             _late(schedule, self.now),
             len(done.plan.void),

@@ -1,7 +1,9 @@
-"""Read-only queries on the databases of other systems."""
+"""Rows of the databases of other systems: from read-only queries, or from dumps."""
 
 from __future__ import annotations
 
+import csv
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -32,6 +34,29 @@ def stream(url: str, statement: str) -> Iterator[Row]:
         field="url",
         hint="Write sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
+
+
+def read_rows(text: str, source: str, columns: Sequence[str], hint: str) -> Sequence[Row]:
+    """Read a dump: a list of JSON objects, or CSV with a header that has these columns, whose values are texts."""
+    if text.lstrip().startswith("["):
+        return _read_json(text, source, hint)
+    try:
+        rows = list(csv.DictReader(text.splitlines(keepends=True), strict=True))
+    except csv.Error as error:
+        raise InvalidError(f"{source[:200]} is not valid CSV: {error}.", field="source", hint=hint) from None
+    if not rows or not all(column in rows[0] for column in columns):
+        raise InvalidError(f"{source[:200]} has no columns {', '.join(columns)}.", field="source", hint=hint)
+    return rows
+
+
+def _read_json(text: str, source: str, hint: str) -> Sequence[Row]:
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError):
+        rows = None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InvalidError(f"{source[:200]} is not a list of JSON objects.", field="source", hint=hint)
+    return rows
 
 
 def shown(url: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.targets.sql import SqlSpec
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.importers.databases import fetch
+from tickbird.importers.databases import fetch, read_rows
 from tickbird.importers.entries import Fires, Imported, ImportedSchedule, name_of, short
 from tickbird.store.shared.sql import load_statements
 
@@ -71,30 +69,10 @@ def read_server(url: str, source: str, *, database: str | None = None, tz: str |
 
 def read_dump(text: str, source: str, *, database: str | None = None, tz: str | None = None) -> Imported:
     """Read the rows of cron.job as a list of JSON objects, or as CSV with a header."""
-    jobs = _read_json(text, source) if text.lstrip().startswith("[") else _read_csv(text, source)
+    jobs = read_rows(text, source, _COLUMNS, _DUMP_HINT)
     imported = _import(jobs, source, _choose_database(jobs, database), _Server(_zone(tz)))
     imported.notes.append(f"Times are in {_zone(tz)}. If cron.timezone has another value, use --tz.")
     return imported
-
-
-def _read_json(text: str, source: str) -> Sequence[Job]:
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError):
-        rows = None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InvalidError(f"{source[:200]} is not a list of JSON objects.", field="source", hint=_DUMP_HINT)
-    return rows
-
-
-def _read_csv(text: str, source: str) -> Sequence[Job]:
-    try:
-        rows = list(csv.DictReader(text.splitlines(keepends=True), strict=True))
-    except csv.Error as error:
-        raise InvalidError(f"{source[:200]} is not valid CSV: {error}.", field="source", hint=_DUMP_HINT) from None
-    if not rows or not all(column in rows[0] for column in _COLUMNS):
-        raise InvalidError(f"{source[:200]} has no columns {', '.join(_COLUMNS)}.", field="source", hint=_DUMP_HINT)
-    return rows
 
 
 def _choose_database(jobs: Sequence[Job], database: str | None) -> str | None:
