@@ -20,7 +20,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from conformance.declarations import SUITES, AllBackfills, Declarations, Events, Queues, Statistics
+from conformance.declarations import (
+    SUITES,
+    AllBackfills,
+    Consumers,
+    DeadLetters,
+    Declarations,
+    Events,
+    Queues,
+    Statistics,
+)
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
 from conformance.operations.doctor import Inspections
@@ -71,8 +80,10 @@ __all__ = [
     "BulkChanges",
     "Calendars",
     "ConcurrencyLimits",
+    "Consumers",
     "CoreConformance",
     "DashboardReadings",
+    "DeadLetters",
     "Events",
     "HeldRuns",
     "HttpResponses",
@@ -140,6 +151,8 @@ class StoreConformance(
     DashboardReadings,
     HttpResponses,
     Events,
+    Consumers,
+    DeadLetters,
 ):
     """The core and every capability, except functions in the store's database (`SqlFunctions`)."""
 

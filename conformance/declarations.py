@@ -7,6 +7,14 @@ from typing import Any, Final, get_type_hints
 
 import pytest
 
+from conformance.events.consumers import (
+    ConsumerGroups,
+    ConsumerRetention,
+    Deliveries,
+    GroupChanges,
+    PartitionLeases,
+)
+from conformance.events.dead_letters import LetterChanges, LetterRetention, LetterTransactions, Quarantine
 from conformance.events.log import EventLog, EventRetention, EventTargets
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
@@ -38,6 +46,14 @@ class AllBackfills(Backfills, BackfillRuns, PrunedTicks):
     """Every test of backfills."""
 
 
+class Consumers(ConsumerGroups, Deliveries, PartitionLeases, GroupChanges, ConsumerRetention):
+    """Every test of consumers."""
+
+
+class DeadLetters(Quarantine, LetterTransactions, LetterChanges, LetterRetention):
+    """Every test of dead letters."""
+
+
 class Events(EventLog, EventTargets, EventRetention):
     """Every test of events."""
 
@@ -56,7 +72,9 @@ SUITES: Final[Mapping[str, type]] = {
     "backfills": AllBackfills,
     "bulk_changes": BulkChanges,
     "calendars": Calendars,
+    "consumers": Consumers,
     "dashboard": DashboardReadings,
+    "dead_letters": DeadLetters,
     "events": Events,
     "held": HeldRuns,
     "http_responses": HttpResponses,

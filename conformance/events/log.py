@@ -6,7 +6,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import NAMESPACE, change, create, later, plan, runs_of
+from tickbird.domain.dashboard_rows import EventFilter
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.events.event import Event, NewEvent, partition_of, tick_event_id
 from tickbird.domain.planning.commands.run import Trigger
@@ -14,6 +16,8 @@ from tickbird.domain.targets.event import event
 from tickbird.domain.targets.registry import as_target
 from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol.store import Store
+
+ALL = EventFilter()
 
 
 async def publish(
@@ -48,6 +52,12 @@ class EventLog:
         [again] = await publish(store, "a")
         events = await stamped(store)
         assert (events[-1].id, events[-1].position, events[-1].version) == (again, 7, 4)
+
+    async def test_data_is_any_json_value(self, store: Store) -> None:
+        values = ["text", "x" * 5_000, "123", "null", '{"a": 1}', None, 5, 1.5, True, [1, "2"], {"a": "1", "b": None}]
+        events = [NewEvent(topic="orders", type="Paid", data=value, key="k") for value in values]
+        await store.events.publish(NAMESPACE, events, source="/test", actor="me")
+        assert [one.data for one in await stamped(store)] == values
 
     async def test_a_key_has_one_partition(self, store: Store) -> None:
         await publish(store, "a", "ü", "a", "ü")
@@ -114,6 +124,49 @@ class EventLog:
         assert len(await topics("#")) == 4
         [second] = await store.events.read(NAMESPACE, 1, limit=1)
         assert second.position == 2
+
+    @needs("dashboard")
+    async def test_pages_of_events_are_narrow_and_go_both_ways(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Newest first; a filter without a match returns where it stopped."""
+        ids = await publish(store, "a", "b", "a", None, "b", "a")
+        [other] = await publish(store, "a", topic="mail.sent")
+        await publish(store, "a", namespace="other")
+        await stamped(store)
+
+        async def told(filters: EventFilter = ALL, **bounds: int) -> tuple[list[int], int | None]:
+            page = await store.dashboard.events(NAMESPACE, filters, **bounds)
+            return [row.position for row in page.rows], page.reached
+
+        assert await told(limit=3) == ([7, 6, 5], 5)
+        assert await told(before=5, limit=4) == ([4, 3, 2, 1], None)
+        assert await told(after=3, limit=2) == ([5, 4], 5)
+        assert await told(EventFilter(topics=("mail.*",))) == ([7], None)
+        assert await told(EventFilter(topics=("mail.#", "orders.paid"), key="a")) == ([7, 6, 3, 1], None)
+        assert await told(EventFilter(key="a"), before=6, limit=1) == ([3], 3)
+        assert await told(EventFilter(key="a"), before=5) == ([3, 1], None)
+        assert await told(EventFilter(key="a"), after=1, limit=1) == ([3], 3)
+        assert await told(EventFilter(key="a", topics=("mail.*",)), after=2) == ([7], None)
+        partition = partition_of("a", 16)
+        assert partition_of("b", 16) != partition
+        in_partition = [place for place in (await told(EventFilter(partition=partition)))[0] if place != 4]
+        assert in_partition == [7, 6, 3, 1]
+        page = await store.dashboard.events(NAMESPACE, EventFilter(), limit=2)
+        [newest, before] = page.rows
+        assert (newest.id, newest.topic, newest.type, newest.key, newest.version) == (
+            other,
+            "mail.sent",
+            "Paid",
+            "a",
+            4,
+        )
+        assert (before.id, before.partition, before.run_id) == (ids[5], partition_of("a", 16), None)
+        monkeypatch.setattr(f"{type(store.dashboard).__module__}.MAX_EXAMINED", 3)
+        assert await told(EventFilter(topics=("none",))) == ([], 5)
+        assert await told(EventFilter(topics=("none",)), after=2) == ([], 5)
+        with pytest.raises(InvalidError, match="pattern of topics"):
+            EventFilter(topics=("a b",))
 
 
 class EventTargets:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from conformance.capabilities import needs
+from conformance.events import steps
 from conformance.schedules.plain_sql import Plain
 from conformance.steps import (
     NAMESPACE,
@@ -22,7 +24,15 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.doctor.snapshot import ExpiredLeases, FailingSchedule, OverdueSchedules, StoreSnapshot, Workload
+from tickbird.domain.doctor.snapshot import (
+    ExpiredLeases,
+    FailingSchedule,
+    GroupHealth,
+    OverdueSchedules,
+    StoreSnapshot,
+    Workload,
+)
+from tickbird.domain.events.deliveries import success
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.commands.define import Delete, RefreshCalendar
 from tickbird.domain.planning.commands.pause import Pause
@@ -202,3 +212,31 @@ class Inspections:
         seen = (await look(store, 0)).zones
         assert seen is not None
         assert seen.digest == seen.here.digest
+
+    @needs("consumers", "dead_letters", "events")
+    async def test_groups_that_fail_rest_or_are_stopped_are_named(self, store: Store) -> None:
+        for name in ("billing", "idle", "shut"):
+            await steps.declare(store, group=name)
+        await steps.publish(store, steps.A, steps.B, steps.C)
+        await steps.consume(store, 0, groups=["billing"], fails=lambda event: event.key == steps.A)
+        for delivery in (await steps.claim(store, 0, groups=["idle"], batch=1)).deliveries:
+            assert await steps.finish(
+                store,
+                replace(success(delivery, (), is_whole=False), through=delivery.after, pause=30, error="refused"),
+            )
+        await store.consumers.stop(NAMESPACE, "shut", "ada", reason="closed")
+        events = await store.events.read(NAMESPACE)
+        seen = (await work(store, 10)).events
+        billing, idle, shut = seen.groups
+        assert billing == GroupHealth(name="billing", failed=1)
+        assert (idle.name, idle.paused, idle.error) == ("idle", 2, "refused")
+        assert idle.oldest_at == events[0].stamped_at
+        assert (shut.state, shut.reason) == ("stopped", "closed")
+        assert (seen.unstamped_since, seen.kept_since) == (None, None)
+        assert [group.paused for group in (await work(store, 31)).events.groups] == [0, 0, 0]
+        assert (await work(store, 10, "other")).events.groups == []
+        # Retention removes the events that have no dead letter.
+        await store.events.prune(older_than=-60, limit=2)
+        seen = (await work(store, 10)).events
+        assert seen.kept_since == events[2].stamped_at
+        assert [group.state for group in seen.groups] == ["active", "stopped", "stopped"]

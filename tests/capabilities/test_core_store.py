@@ -108,6 +108,8 @@ async def test_client_verbs_of_capabilities_are_refused(store: CoreStore) -> Non
         "backfills": client.backfills.list(),
         "bulk_changes": client.files.apply(DOCUMENT, actor="ada"),
         "calendars": client.calendars.list(),
+        "consumers": client.consumers.list(),
+        "dead_letters": client.dead_letters.list(),
         "held": client.held.list(),
         "limits": client.limits.list(),
         "pings": client.pings.create("clock"),
@@ -245,6 +247,10 @@ async def test_no_route_fails(http: httpx.AsyncClient, site: Any) -> None:
 # The pages that need each capability; the others need none, or do without it.
 PAGES = {
     "backfills": {"/backfills", "/backfills/1", "/backfills/1/cancel"},
+    "consumers": {
+        "/events/groups/clock",
+        *(f"/events/groups/clock/{verb}" for verb in ("stop", "resume", "seek", "copy", "delete", "replay")),
+    },
     "dashboard": {
         "/",
         "/schedules",
@@ -256,6 +262,13 @@ PAGES = {
         "/runs",
         "/runs/1",
         "/audit",
+        "/events",
+    },
+    "dead_letters": {
+        "/events/dead-letters",
+        "/events/dead-letters/1",
+        "/events/dead-letters/approval",
+        *(f"/events/dead-letters/1/{verb}" for verb in ("replay", "skip", "repair", "approve")),
     },
     "held": {"/held", "/held/clock/release", "/held/clock/drop"},
     "statistics": {"/"},

@@ -7,8 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Generic, TypeVar, get_args
+from uuid import UUID
 
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.events.event import MAX_KEY
+from tickbird.domain.events.topics import check_patterns
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.target import Target
@@ -89,6 +92,38 @@ class AuditFilter:
     def __post_init__(self) -> None:
         for name in ("actor", "action", "schedule"):
             check_text(getattr(self, name) or "", name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Filter of events; an event matches if one of the patterns matches its topic."""
+
+    topics: tuple[str, ...] = ()
+    key: str | None = None
+    partition: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.topics:
+            check_patterns(self.topics, "topic")
+        check_text(self.key or "", "key", maximum=MAX_KEY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRow:
+    """A stamped event as a list shows it, without its data."""
+
+    position: int
+    id: UUID
+    topic: str
+    type: str
+    key: str | None
+    version: int | None
+    partition: int
+    published_at: datetime
+    run_id: int | None
+    transaction_id: UUID | None
+    ordinal: int
+    count: int
 
 
 def _check_choices(field: str, values: Collection[str], choices: Sequence[str]) -> None:

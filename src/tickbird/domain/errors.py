@@ -10,10 +10,13 @@ TickbirdError
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the object has changed, or its state forbids the change
 │   ├── StaleError                the object has another revision than the expected one
+│   ├── LeaseLostError            the events of a delivery are no longer those of this worker
 │   ├── CountChangedError         the change affects another number of objects than the caller expected
 │   └── OwnedError                a file contains schedules of another owner (tickbird.files)
 ├── UnsupportedError              the store lacks a capability that this call needs
 ├── NotFinishedError (TimeoutError)  a run did not finish within the timeout
+├── UnavailableError          a system that a consumer or sink needs is down; its events are delivered later
+├── EventRefusedError         an event that no attempt can deliver; it becomes a dead letter at once
 └── StoreError                    an error of the database, or of the server in front of it
     ├── StoreUnavailableError     the store cannot be reached, or timed out; a retry may help
     ├── SchemaError               missing, too old or too new for this code
@@ -23,6 +26,8 @@ TickbirdError
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 # A reason that starts with one of these verbs continues the name of the field.
@@ -83,6 +88,10 @@ class StaleError(ConflictError):
     """The object has another revision than the expected one."""
 
 
+class LeaseLostError(ConflictError):
+    """Another worker has the events of a delivery by now, or they were handled already."""
+
+
 class CountChangedError(ConflictError):
     """The change affects many more or fewer objects than the caller expected."""
 
@@ -97,6 +106,28 @@ class UnsupportedError(TickbirdError):
 
 class NotFinishedError(TickbirdError, TimeoutError):
     """The run did not finish within the timeout; it continues."""
+
+
+class UnavailableError(TickbirdError):
+    """A system that a consumer or sink needs is down. The partition is paused, and no event becomes a dead letter."""
+
+
+class EventRefusedError(TickbirdError):
+    """A consumer or sink can never handle an event: it becomes a dead letter without another attempt."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        reasons: Mapping[uuid.UUID, str] | None = None,
+        unsent: Iterable[uuid.UUID] = (),
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, hint=hint)
+        # Why a sink refuses events, by id. All others are acknowledged, except those in `unsent`.
+        self.reasons = dict(reasons or {})
+        # Later events with the key of a refused one, and those that were not acknowledged in time.
+        self.unsent = frozenset(unsent)
 
 
 class StoreError(TickbirdError):

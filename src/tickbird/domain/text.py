@@ -46,7 +46,9 @@ def check_text(text: object, what: str, *, minimum: int = 0, maximum: int = 2_00
 
 def check_storable(text: object, what: str) -> str:
     """Return the text, or raise DefinitionError: databases accept neither NUL characters nor lone surrogates."""
-    if not isinstance(text, str) or "\0" in text or (not text.isascii() and _SURROGATE.search(text)):
+    if not isinstance(text, str):
+        raise DefinitionError(f"{what} must be a text, not {str(text)[:60]}.", field=what, hint="Write it in quotes.")
+    if "\0" in text or (not text.isascii() and _SURROGATE.search(text)):
         raise DefinitionError(
             f"{what}: {str(text)[:60]!r} cannot be stored as text.",
             field=what,

@@ -86,6 +86,10 @@ def _published_key(key: str, description: Any) -> TargetKey:
     return str(description.get("kind", TASK)), str(description.get("name", key))
 
 
+def is_planner(worker: Worker) -> bool:
+    return worker.kind in ("worker", "planner")
+
+
 def executes(worker: Worker) -> bool:
     return worker.kind in ("worker", "executor") and worker.slots > 0
 

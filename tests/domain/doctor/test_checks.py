@@ -12,8 +12,10 @@ from tickbird.domain.doctor.checks.registry import CHECKS, run_checks
 from tickbird.domain.doctor.finding import Finding, in_bytes, to_json, unusable
 from tickbird.domain.doctor.snapshot import (
     DatabaseSession,
+    EventHealth,
     ExpiredLeases,
     FailingSchedule,
+    GroupHealth,
     OverdueSchedules,
     Parked,
     PostgresSnapshot,
@@ -36,6 +38,7 @@ from tickbird.domain.workers import Worker
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NEWER = Unreadable("v: format 99 is not known.", "bill", 3)
+DAY = 86_400
 HERE = ZoneData("2026f", "abcdef0123")
 
 
@@ -149,6 +152,14 @@ def file(**fields: Any) -> StoreSnapshot:
 def work(**fields: Any) -> StoreSnapshot:
     assert WORKING.work is not None
     return replace(WORKING, work=replace(WORKING.work, **fields))
+
+
+def events(**fields: Any) -> StoreSnapshot:
+    return work(events=EventHealth(**fields))
+
+
+def group(**fields: Any) -> StoreSnapshot:
+    return events(groups=[GroupHealth(name="billing", **fields)])
 
 
 def worker(**fields: Any) -> StoreSnapshot:
@@ -444,6 +455,41 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     ),
     "gone": (work(stuck=[("a", "x", None)]), "dependencies", "warning", "on x, which does not exist.", "set a"),
     "held": (work(held_runs=3, held_schedules=1), "held", "warning", "3 late runs of 1 schedule are held", "release"),
+    "unstamped": (
+        events(unstamped_since=ago(300)),
+        "event log",
+        "problem",
+        "An event has had no position for 5 min",
+        "tickbird worker",
+    ),
+    "stopped group": (
+        group(state="stopped", reason="events up to 45 were removed."),
+        "consumers",
+        "problem",
+        "Group billing is stopped: events up to 45 were removed.",
+        "tickbird consumers resume billing",
+    ),
+    "group near retention": (
+        events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", oldest_at=ago(16 * DAY))]),
+        "consumers",
+        "warning",
+        "has not read an event of 16 d ago. Retention removes events after about 30 d",
+        "tickbird consumers show billing",
+    ),
+    "paused partitions": (
+        group(paused=2, error="Traceback\nOperationalError: refused"),
+        "consumers",
+        "warning",
+        "2 partitions of group billing are paused after an error: OperationalError: refused.",
+        "continues by itself",
+    ),
+    "failed letters": (
+        group(failed=3),
+        "dead letters",
+        "problem",
+        "3 dead letters of group billing failed: they wait for a person",
+        "tickbird dead-letters ls --group billing",
+    ),
 }
 
 
@@ -473,6 +519,11 @@ def test_harmless_condition_is_not_reported() -> None:
         bad(work(waiting=[WaitingRuns("default", Target("work"), 1, ago(599))], rates={"default": RateLimit(1, 60)}))
         == []
     )
+    # Nothing was removed yet, or the group reads newer events than those that will be removed next.
+    assert bad(group(oldest_at=ago(16 * DAY))) == []
+    near = events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", oldest_at=ago(14 * DAY))])
+    assert bad(near) == []
+    assert bad(events(unstamped_since=ago(59))) == []
     # Every worker is draining, which is temporary.
     assert bad(work(scheduled=[ScheduledByTarget("default", Target("work"), 1, NOW)], waiting=())) == []
 
@@ -557,3 +608,11 @@ def test_a_store_that_cannot_be_used() -> None:
 )
 def test_sizes(size: int, words: str) -> None:
     assert in_bytes(size) == words
+
+
+def test_only_the_first_problems_of_groups_are_listed() -> None:
+    groups = [GroupHealth(name=f"g{number:02}", state="stopped", failed=1) for number in range(15)]
+    findings = bad(events(groups=groups))
+    assert len([finding for finding in findings if finding.check == "consumers"]) == 11
+    assert "5 more problems" in [finding for finding in findings if finding.check == "consumers"][-1].text
+    assert "5 other groups have failed" in [finding for finding in findings if finding.check == "dead letters"][-1].text

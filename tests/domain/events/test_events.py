@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from tickbird.domain.errors import DefinitionError, InvalidError
-from tickbird.domain.events.event import Event, NewEvent, merge_payload, partition_of, tick_event_id
+from tickbird.domain.events.event import (
+    Event,
+    NewEvent,
+    check_data,
+    merge_payload,
+    new_event,
+    partition_of,
+    tick_event_id,
+)
 from tickbird.domain.events.topics import check_patterns, check_topic, matches
+from tickbird.domain.schedules.payload import check_payload
 from tickbird.domain.targets.event import EventSpec, event
 from tickbird.domain.targets.registry import read_target, write_target
 
@@ -62,12 +72,55 @@ def test_invalid_patterns_are_refused(pattern: str) -> None:
         {"data": object()},
         {"data": "x" * 1_000_001},
         {"expected_version": -1, "key": "k"},
+        {"expected_version": "1", "key": "k"},
+        {"expected_version": 1.0, "key": "k"},
         {"expected_version": 1},
     ],
 )
 def test_invalid_events_are_refused(fields: dict[str, object]) -> None:
     with pytest.raises(InvalidError):
         NewEvent(**{"topic": "a", "type": "A", **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value,words",
+    [
+        ("\0", "contains a NUL character, which databases reject"),
+        ({"a": ["b\0"]}, "contains a NUL character, which databases reject"),
+        ({"a\0": 1}, "contains a NUL character, which databases reject"),
+        ("\\\0", "contains a NUL character, which databases reject"),
+        ({"a": "\ud800"}, "is not JSON"),
+    ],
+)
+def test_data_that_databases_reject_is_refused_like_a_payload(value: object, words: str) -> None:
+    with pytest.raises(DefinitionError, match=f"^data {words}"):
+        NewEvent(topic="a", type="A", data=value)
+    with pytest.raises(DefinitionError, match=f"^event: data {words}"):
+        event("a", "A", data=value)
+    with pytest.raises(DefinitionError, match=f"^payload {words}"):
+        check_payload({"data": value})
+
+
+@pytest.mark.parametrize(
+    "fields,words",
+    [
+        ({"key": 1}, "key must be a text, not 1"),
+        ({"headers": {"a": 1}}, "headers: a must be a text, not 1"),
+        ({"headers": {1: "a", "b": "c"}}, "headers: '1' cannot be the name"),
+        ({"headers": ["a"]}, "headers must be an object"),
+        ({"topic": 1}, "topic"),
+    ],
+)
+def test_values_of_wrong_types_are_named(fields: dict[str, Any], words: str) -> None:
+    fields = {"topic": "a", "type": "A", **fields}
+    with pytest.raises(InvalidError, match=words):
+        new_event(**fields)
+    with pytest.raises(DefinitionError, match=words):
+        event(**fields)
+
+
+def test_an_escape_of_a_backslash_is_no_nul_character() -> None:
+    assert check_data("\\u0000") == '"\\\\u0000"'
 
 
 def test_the_target_of_a_schedule() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.plug_in_package import ECHO, forget, package
-from tickbird import DefinitionError, Tickbird, command, every
+from tickbird import DefinitionError, Tickbird, command, event, every
 from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.forecast.model import SlotPool
 from tickbird.domain.schedules.codec import (
     CUSTOM_TRIGGERS,
     FORMAT,
@@ -198,6 +200,19 @@ def test_why_no_worker_serves_a_target(target: Target, requirement: str) -> None
     assert unserved_reason("default", target, [a_worker(tasks=publish_targets({target.key: {}}))]) == ""
     assert describe_target(target) in requirement
     assert target_worker_command("a b", target).startswith("tickbird worker MODULE:APP --queues 'a b'")
+
+
+def test_a_target_that_runs_in_the_store_needs_only_a_worker_that_plans() -> None:
+    target = target_of(event("orders.nightly", "ReportDue"))
+    for worker in (a_worker(), replace(a_worker(), kind="planner", queues=(), slots=0)):
+        assert unserved_reason("reports", target, [worker]) == ""
+        assert unserved_reason("reports", target, [replace(worker, draining=True)]).endswith("it is draining (w)")
+    unserved = "no live worker publishes to orders.nightly"
+    assert unserved_reason("default", target, []) == unserved
+    for kind in ("executor", "sync"):
+        assert unserved_reason("default", target, [replace(a_worker(), kind=kind)]) == unserved
+    definition = Definition(trigger=every(hours=1), target=target, queue="reports")
+    assert SlotPool(1, frozenset({"default"}), frozenset()).serves(definition)
 
 
 def test_exception_of_a_kind_is_a_definition_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import subprocess
 from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from pathlib import Path
 
 import psycopg
 import pytest
 
+from lab.servers import postgres_programs
+from tests.store.postgres.database import Database, opened
+from tests.store.postgres.steps import create_many, later
 from tickbird.domain.errors import StoreError
 from tickbird.domain.events.event import Event
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.targets.event import event
+from tickbird.domain.targets.registry import as_target
+from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
 
-PUBLISH = "SELECT tickbird.publish('orders', 'Paid', key => %s, data => json_build_object('n', %s::int))"
+PUBLISH = "SELECT tickbird.publish('orders', 'Paid', key => %s, data => jsonb_build_object('n', %s::int))"
 Connection = psycopg.AsyncConnection[tuple[object, ...]]
 
 
@@ -35,6 +44,13 @@ async def store(url: str) -> AsyncIterator[PostgresStore]:
 
 async def connect(url: str) -> Connection:
     return await psycopg.AsyncConnection.connect(url)
+
+
+def dump_and_restore(source: str, target: str) -> None:
+    programs = postgres_programs()
+    dump = subprocess.run([programs / "pg_dump", "--no-owner", source], check=True, capture_output=True).stdout
+    restore: list[str | Path] = [programs / "psql", "--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", target]
+    subprocess.run(restore, input=dump, check=True, capture_output=True)
 
 
 async def stamped(store: PostgresStore, since: str | None = None) -> list[Event]:
@@ -86,6 +102,43 @@ async def test_sessions_that_have_written_and_stay_open(store: PostgresStore, ur
         await idle.commit()
         assert [event.data["n"] for event in await stamped(store, since)] == [0, 1, 2, 3, 4, 99]
         await elsewhere.rollback()
+
+
+async def test_ticks_do_not_wait_for_a_publisher_of_their_key(store: PostgresStore, url: str) -> None:
+    """A session that has published a key and stays open delays no tick whose event has the same key."""
+    daily = Definition(trigger=every(seconds=60), target=as_target(event("orders", "Due", key="K")))
+    database = Database(url)
+    await create_many(database, 10_000, daily)
+    async with await connect(url) as idle:
+        await idle.execute(PUBLISH, ("K", -1))
+        planned = 0
+        while published := (await store.planning.plan_due(1_000, now=later(61))).events:
+            planned += published
+        assert planned == 10_000
+        events = await stamped(store)
+        assert [one.version for one in events] == list(range(1, 10_001))
+        # Their runs have succeeded, and each has the id of its event.
+        assert await database.one("SELECT count(*) FROM tickbird.runs WHERE status = 'succeeded'") == 10_000
+        await idle.commit()
+    assert (await stamped(store))[-1].version == 10_001
+
+
+async def test_order_survives_dump_and_restore(store: PostgresStore, url: str, postgres_url: str) -> None:
+    """Positions and versions continue in another server, where transaction ids are others."""
+    async with await connect(url) as one:
+        for number in range(5):
+            await one.execute(PUBLISH, ("K", number))
+            await one.commit()
+        await stamped(store)
+        # Not stamped before the dump.
+        await one.execute(PUBLISH, ("K", 5))
+        await one.commit()
+    dump_and_restore(url, postgres_url)
+    async with opened(postgres_url) as restored, await connect(postgres_url) as one:
+        await one.execute(PUBLISH, ("K", 6))
+        await one.commit()
+        events = await stamped(restored)
+        assert [(e.data["n"], e.position, e.version) for e in events] == [(n, n + 1, n + 1) for n in range(7)]
 
 
 async def test_a_rollback_leaves_nothing(store: PostgresStore, url: str) -> None:
@@ -182,3 +235,24 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
     for key in keys:
         versions = [event.version for event in events if event.key == key]
         assert versions == list(range(1, len(versions) + 1)), f"seed {seed}"
+
+
+async def test_events_that_no_worker_stamps_are_reported(store: PostgresStore, url: str) -> None:
+    async with await connect(url) as session:
+        await session.execute(PUBLISH, ("K", 1))
+        await session.commit()
+    work = (await store.inspect("default")).work
+    metrics = await store.statistics.read_metrics("default")
+    assert work is not None
+    assert work.events.unstamped_since is not None
+    assert work.events.unstamped_since == metrics.unstamped_since
+    assert (await store.statistics.read_metrics("other")).unstamped_since is None
+    await store.events.stamp()
+    work = (await store.inspect("default")).work
+    assert work is not None
+    assert work.events.unstamped_since is None
+    # A worker stamps now, so the age is not read.
+    async with await connect(url) as session:
+        await session.execute(PUBLISH, ("K", 2))
+        await session.commit()
+    assert (await store.statistics.read_metrics("default")).unstamped_since is None

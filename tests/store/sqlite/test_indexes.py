@@ -40,3 +40,25 @@ async def test_readings_walk_indexes_and_sort_no_history(
         assert not re.match(r"SCAN (runs|audit_log|skips|cursors|schedules|r|s|c|l)\b(?!.*USING)", line), plan
     if name.startswith("find_"):
         assert not [line for line in plan if "TEMP B-TREE" in line], plan
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        {
+            *load_statements("tickbird.store.sqlite", "consumers", "dead_letters", "deliveries"),
+            "groups_behind_retention",
+            "prune_events",
+        }
+    ),
+)
+async def test_consumers_walk_no_log(store: SqliteStore, shell: sqlite3.Connection, name: str) -> None:
+    nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
+    plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
+    for line in plan:
+        assert not re.match(r"SCAN (events|dead_letters|consumer_offsets|[elobtu])\b", line), plan
+        # The namespace or group alone would be all of its events or letters.
+        alone = r"SEARCH (events|dead_letters|[elbtu])\b.* \(namespace=\?( AND consumer_group=\?)?\)"
+        assert not re.match(alone, line), plan
+    if name.startswith("list_"):
+        assert not [line for line in plan if "TEMP B-TREE" in line], plan

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 from typing import Literal
 
 from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
 from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
+from tickbird.domain.events.groups import MAX_COUNTED, ConsumerGroup
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.messages import brief, count, reason
@@ -23,12 +25,12 @@ from tickbird.domain.targets.target import Target
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 
-Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]
+Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "stopped", "dead letters", "held"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFinding:
-    """A finding with its fix, and the schedule, run, queue or worker that it concerns."""
+    """A finding with its fix, and the schedule, run, queue, worker or consumer group that it concerns."""
 
     kind: Kind
     severity: Literal["problem", "warning"]
@@ -39,7 +41,8 @@ class OverviewFinding:
     run_id: int | None = None
     queue: str | None = None
     worker: str | None = None
-    # Number of occurrences: failures in a row, or waiting runs.
+    group: str | None = None
+    # Number of occurrences: failures in a row, waiting runs, or dead letters.
     count: int = 1
 
 
@@ -65,12 +68,13 @@ class FindingsInput:
     running: Sequence[RunRecord] = ()
     overdue: Sequence[Schedule] = ()
     held: Sequence[HeldSchedule] = ()
+    groups: Sequence[ConsumerGroup] = ()
     capped: bool = False
 
 
 def overview_findings(seen: FindingsInput, maximum: int) -> FindingsOverview:
     """Return the findings, the most serious first, then by kind."""
-    kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _held)
+    kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _stopped, _dead_letters, _held)
     findings = [finding for kind in kinds for finding in kind(seen)]
     # The sort is stable, so findings of the same severity keep the order of their kinds.
     findings.sort(key=lambda finding: finding.severity != "problem")
@@ -193,6 +197,33 @@ def _parked(seen: FindingsInput) -> Iterator[OverviewFinding]:
             fix=f"tickbird resume {schedule.name}   # if it was repaired, otherwise: tickbird set {schedule.name} …",
             schedule=schedule.name,
         )
+
+
+def _stopped(seen: FindingsInput) -> Iterator[OverviewFinding]:
+    for group in seen.groups:
+        if group.state == "stopped":
+            why = reason(group.reason)
+            yield OverviewFinding(
+                kind="stopped",
+                severity="problem",
+                text=f"Consumer group {group.name} is stopped{f': {why}' if why else ''}.",
+                fix=f"tickbird consumers resume {quote(group.name)}",
+                group=group.name,
+            )
+
+
+def _dead_letters(seen: FindingsInput) -> Iterator[OverviewFinding]:
+    for group in seen.groups:
+        if failed := group.dead_letters.get("failed", 0):
+            number = f"{MAX_COUNTED:,}+ dead letters" if failed > MAX_COUNTED else count(failed, "dead letter")
+            yield OverviewFinding(
+                kind="dead letters",
+                severity="problem",
+                text=f"{number} of group {group.name} failed, and later events of the same keys wait.",
+                fix=f"tickbird dead-letters ls --group {quote(group.name)}",
+                group=group.name,
+                count=failed,
+            )
 
 
 def _held(seen: FindingsInput) -> Iterator[OverviewFinding]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+
+from tickbird.domain.events.groups import MAX_COUNTED as MAX_EVENTS_COUNTED
+from tickbird.domain.events.groups import ConsumerGroup
 
 # Maximum that is counted per kind.
 MAX_COUNTED: Final = 100_000
 # Seconds for which final runs are counted.
 RECENTLY: Final = 300
+# Consumer groups with their own values, by name.
+MAX_GROUPS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,23 @@ class NamespaceMetrics:
     workers: int = 0
     draining: int = 0
     slots: int = 0
+    # Since when the oldest committed event has no position; None also while a stamper works.
+    unstamped_since: datetime | None = None
+    # The position of the newest event.
+    event_position: int = 0
+    groups: Sequence[ConsumerGroup] = ()
     # At least one count reached its maximum.
     capped: bool = False
+
+    def with_events(self, position: int, groups: Sequence[ConsumerGroup]) -> NamespaceMetrics:
+        """Add the head of the event log, and the first MAX_GROUPS groups."""
+        is_capped = self.capped or len(groups) > MAX_GROUPS or any(map(_is_capped, groups[:MAX_GROUPS]))
+        return replace(self, event_position=position, groups=groups[:MAX_GROUPS], capped=is_capped)
+
+
+def _is_capped(group: ConsumerGroup) -> bool:
+    counts = (*(partition.lag for partition in group.partitions), *group.dead_letters.values())
+    return max(counts, default=0) > MAX_EVENTS_COUNTED
 
 
 def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], maximum: int) -> NamespaceMetrics:
@@ -52,6 +72,7 @@ def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], m
         ended=counts["ended"],
         queued_since=since.get("queued"),
         due_since=since.get("due"),
+        unstamped_since=since.get("unstamped"),
         workers=counts["worker"].get("alive", 0),
         draining=counts["worker"].get("draining", 0),
         slots=counts["worker"].get("slots", 0),

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
+from tickbird.domain.events.dead_letters import UNRESOLVED
 
 _STATES: Final = ("active", "paused", "parked", "ended")
 _ACTIVE: Final = ("waiting", "queued", "running")
@@ -48,6 +49,34 @@ def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
     yield "workers", "Live workers.", {unlabelled: measures.workers}
     yield "workers_draining", "Live workers that claim no new runs.", {unlabelled: measures.draining}
     yield "worker_slots", "Runs that live workers can execute at a time.", {unlabelled: measures.slots}
+    yield "event_position", "Position of the newest event.", {unlabelled: measures.event_position}
+    yield (
+        "unstamped_age_seconds",
+        "Age of the oldest committed event that has no position, if no worker stamps.",
+        {unlabelled: _age(measures.now, measures.unstamped_since)},
+    )
+    groups = {(("group", group.name),): group for group in measures.groups}
+    if groups:
+        yield "consumer_lag", "Events that a group has not read.", {label: one.lag for label, one in groups.items()}
+        yield (
+            "consumer_lag_seconds",
+            "Age of the oldest event that a group has not read.",
+            {label: _age(measures.now, group.oldest_at) for label, group in groups.items()},
+        )
+        yield (
+            "consumer_stopped",
+            "1 if a group is stopped.",
+            {label: int(group.state == "stopped") for label, group in groups.items()},
+        )
+        yield (
+            "dead_letters",
+            "Dead letters that are not resolved, by group and state.",
+            {
+                (*label, ("state", state)): group.dead_letters.get(state, 0)
+                for label, group in groups.items()
+                for state in UNRESOLVED
+            },
+        )
     yield "counts_capped", "1 if a count has reached its maximum.", {unlabelled: int(measures.capped)}
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
 
+from tickbird.domain.events.groups import GroupState
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import ZoneData
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import Worker, is_planner
 
 # Maximum of rows that are read per kind; beyond it, texts say "at least".
 MAX_COUNT = 1_000
@@ -116,6 +117,34 @@ class FailingSchedule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupHealth:
+    """A consumer group of the namespace."""
+
+    name: str
+    state: GroupState = "active"
+    # Why it is stopped.
+    reason: str = ""
+    # When the oldest event that it has not read got its position; None if it has read all.
+    oldest_at: datetime | None = None
+    # Failed dead letters, at most MAX_COUNT.
+    failed: int = 0
+    # Partitions that are paused after an error, and one of these errors.
+    paused: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventHealth:
+    """The event log of the namespace."""
+
+    # When the oldest event without a position was published.
+    unstamped_since: datetime | None = None
+    # When the oldest event that retention has kept got its position; None if it has removed none.
+    kept_since: datetime | None = None
+    groups: Sequence[GroupHealth] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """Schedules and runs of one namespace; due schedules and expired leases are those of all namespaces."""
 
@@ -141,6 +170,7 @@ class Workload:
     failing: Sequence[FailingSchedule] = ()
     held_runs: int = 0
     held_schedules: int = 0
+    events: EventHealth = EventHealth()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,4 +280,4 @@ class StoreSnapshot:
 
 
 def plans(worker: Worker) -> bool:
-    return worker.kind in ("worker", "planner") and not worker.draining
+    return is_planner(worker) and not worker.draining

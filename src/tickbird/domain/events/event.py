@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.topics import check_topic
-from tickbird.domain.json_depth import check_levels
+from tickbird.domain.json_text import json_text
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import utc_text
 
@@ -36,7 +35,7 @@ class NewEvent:
     key: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     tenant: str | None = None
-    # None: a new one. Publishing an id again has no effect.
+    # None: a new one. Publishing an id again has no effect. A text is converted.
     id: uuid.UUID | None = None
     # The version that the key must have before; None: any. Zero: it has no event yet.
     expected_version: int | None = None
@@ -50,10 +49,13 @@ class NewEvent:
             check_text(self.tenant, "tenant", minimum=1, maximum=MAX_TENANT)
         check_headers(self.headers)
         check_data(self.data)
+        if self.id is not None:
+            object.__setattr__(self, "id", check_event_id(self.id))
         if self.expected_version is not None:
             if self.key is None:
                 raise InvalidError("expected_version: needs a key. Pass key=….", field="expected_version")
-            if isinstance(self.expected_version, bool) or self.expected_version < 0:
+            version = self.expected_version
+            if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < 2**63:
                 raise InvalidError("expected_version must be a whole number, 0 or more.", field="expected_version")
 
     def to_row(self) -> dict[str, Any]:
@@ -90,6 +92,8 @@ class Event:
     run_id: int | None = None
     # Gapless in the namespace.
     position: int | None = None
+    # When it got its position; None also in deliveries, which do not read it.
+    stamped_at: datetime | None = None
     # Counts the events of the key, from 1.
     version: int | None = None
     # Events that were published together have the same transaction id; `ordinal` counts them from 1 to `count`.
@@ -164,12 +168,8 @@ def check_headers(headers: object) -> None:
 
 def check_data(data: Any, field: str = "data") -> str:
     """Return the data as JSON text, or raise InvalidError if it cannot be stored."""
-    try:
-        text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        check_levels(data, text)
-        size = len(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidError(f"{field}: cannot be stored as JSON ({error}).", field=field) from None
+    text = json_text(data, field)
+    size = len(text.encode())
     if size > MAX_DATA:
         raise InvalidError(
             f"{field} must have at most {MAX_DATA:,} bytes as JSON, not {size:,}.",

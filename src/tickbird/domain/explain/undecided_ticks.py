@@ -20,6 +20,7 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledGrid
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.workers import is_planner
 
 # Limit of calendar segments that are counted to decide whether max_runs is reached.
 MAX_SEGMENTS = 5_000
@@ -207,7 +208,7 @@ class UndecidedTickExplainer(Explainer):
         """Explain a due tick that no worker has planned."""
         self._change_steps(due_at)
         late = duration_text((self.context.now - to_datetime(due_at)).total_seconds())
-        planners = [worker for worker in self.context.workers if worker.kind in ("worker", "planner")]
+        planners = [worker for worker in self.context.workers if is_planner(worker)]
         if planners:
             seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
             why = f"it was due {late} ago, and {seen} not planned it yet"

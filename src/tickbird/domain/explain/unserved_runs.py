@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from tickbird.domain.messages import count
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, published
-from tickbird.domain.targets.registry import target_requirement
+from tickbird.domain.targets.registry import runs_in_store, target_requirement
 from tickbird.domain.targets.target import Target
-from tickbird.domain.workers import Worker, executes
+from tickbird.domain.workers import Worker, executes, is_planner
 
 
 def unserved_reason(
@@ -21,6 +21,8 @@ def unserved_reason(
     run: RunRecord | None = None,
 ) -> str:
     """Return why no worker would claim a run of this queue and target (or this run); empty if one would."""
+    if runs_in_store(target):
+        return _unplanned_reason(target, workers)
     if unserved_queue := unserved(queue, workers):
         return unserved_queue
     executing = [worker for worker in workers if executes(worker)]
@@ -33,7 +35,7 @@ def unserved_reason(
         return f"no live worker that serves queue {queue!r} {requirement}"
     ready = [worker for worker in able if not worker.draining]
     if not ready:
-        return f"every worker that could claim it is draining ({', '.join(sorted(worker.id for worker in able))})"
+        return _draining(able)
     if run is not None and (unreadable := [(worker, runs) for worker in ready for runs in _unreadable(worker, run)]):
         unable = {worker.id for worker, _ in unreadable}
         ready = [worker for worker in ready if worker.id not in unable]
@@ -46,6 +48,17 @@ def unserved_reason(
         slots = sum(worker.slots for worker in ready)
         return f"all slots of the workers that could claim it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
+
+
+def _unplanned_reason(target: Target, workers: Sequence[Worker]) -> str:
+    planning = [worker for worker in workers if is_planner(worker)]
+    if not planning:
+        return f"no live worker {target_requirement(target)}"
+    return _draining(planning) if all(worker.draining for worker in planning) else ""
+
+
+def _draining(able: Sequence[Worker]) -> str:
+    return f"every worker that could claim it is draining ({', '.join(sorted(worker.id for worker in able))})"
 
 
 def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:

@@ -11,6 +11,7 @@ from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import DependencyWait
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.registry import runs_in_store
 from tickbird.domain.targets.target import TargetKey
 
 MICROS: Final = 1_000_000
@@ -26,6 +27,8 @@ class SlotPool:
 
     def serves(self, definition: Definition) -> bool:
         """Return whether runs of this definition can start here."""
+        if runs_in_store(definition.target):
+            return True
         if self.queues is not None and definition.queue not in self.queues:
             return False
         return self.targets is None or definition.target.key in self.targets

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Container, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tickbird.domain.events.event import merge_payload
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.sized_cache import size_of
+from tickbird.domain.targets.event import EventSpec
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import HandOff
 
@@ -25,10 +28,21 @@ class RunTemplate(NamedTuple):
     crash_limit: int
 
 
+class EventTemplate(NamedTuple):
+    """The columns that the events of all ticks of a revision share; headers and data as JSON."""
+
+    topic: str
+    type: str
+    key: str | None
+    tenant: str | None
+    headers: str | None
+    data: str
+
+
 class RevisionInfo:
     """The immutable data of one revision of a schedule."""
 
-    __slots__ = ("checks_overlap", "definition", "name", "namespace", "offset", "size", "template")
+    __slots__ = ("checks_overlap", "definition", "event", "name", "namespace", "offset", "size", "template")
 
     def __init__(self, namespace: str, name: str, definition: Definition) -> None:
         self.namespace = namespace
@@ -43,6 +57,17 @@ class RevisionInfo:
         self.template = RunTemplate(
             namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
         )
+        # None for other targets.
+        self.event: EventTemplate | None = None
+        if isinstance(target.spec, EventSpec):
+            self.event = _to_template(target.spec, definition.payload)
+            self.size += 2 * len(self.event.data)
+
+
+def _to_template(event: EventSpec, payload: Any) -> EventTemplate:
+    headers = json.dumps(dict(event.headers)) if event.headers else None
+    data = json.dumps(merge_payload(event.data, payload), separators=(",", ":"))
+    return EventTemplate(event.topic, event.type, event.key, event.tenant, headers, data)
 
 
 class DueCursor(NamedTuple):

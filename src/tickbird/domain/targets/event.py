@@ -23,6 +23,7 @@ class EventSpec(TargetSpec):
     kind: ClassVar[str] = EVENT
     about: ClassVar[str] = "An event that the tick publishes; no worker executes anything."
     executor: ClassVar[str] = "tickbird.targets.event:none"
+    runs_in_store: ClassVar[bool] = True
     form_title: ClassVar[str] = "an event"
     form: ClassVar[tuple[FormField, ...]] = (FormField("", "Event as JSON", f"Such as {_EXAMPLE}.", kind="json"),)
     expects: ClassVar[str] = f"an object such as {_EXAMPLE}"
@@ -134,9 +135,8 @@ def event(
     tenant: str | None = None,
 ) -> EventSpec:
     """Create an event target: each tick publishes this event, in the transaction that plans the tick."""
-    return EventSpec(
-        topic=topic, type=type, key=key, data=data, headers=tuple(sorted((headers or {}).items())), tenant=tenant
-    )
+    given = {"topic": topic, "type": type, "key": key, "data": data, "headers": headers or {}, "tenant": tenant}
+    return EventSpec.from_json(given)
 
 
 def _refuse(reason: str, *, hint: str = "") -> NoReturn:

@@ -226,6 +226,12 @@ def written_parts(spec: type[TargetSpec], value: Any) -> Iterable[WrittenPart]:
     return _contained(spec.kind, "written_parts", read, [])
 
 
+def runs_in_store(target: Target) -> bool:
+    """Return whether workers that plan carry the target out in the store, so that none has to register it."""
+    spec = find_kind(target.kind)
+    return spec is not None and spec.runs_in_store
+
+
 def describe_target(target: Target) -> str:
     """Describe a target, even if this process does not know its kind."""
     default = f"{target.kind} {target.name!r}"

@@ -53,6 +53,8 @@ class TargetSpec(ABC):
     # The first format of definitions with this kind. None: its definitions have their own formats, so that a process
     # that does not know the kind ignores them.
     format: ClassVar[int | None] = None
+    # True: workers that plan carry it out in the store, without executables and without slots.
+    runs_in_store: ClassVar[bool] = False
     # The title and the inputs of its form.
     form_title: ClassVar[str] = ""
     form: ClassVar[tuple[FormField, ...]] = (FormField("", "As JSON", kind="json"),)

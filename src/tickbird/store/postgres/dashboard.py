@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from tickbird.domain.dashboard_rows import (
     MAX_IDLE,
     AuditFilter,
     CappedCount,
+    EventFilter,
+    EventRow,
     FailureStreak,
     KeysetPage,
     LoadRow,
@@ -26,6 +29,7 @@ from tickbird.domain.dashboard_rows import (
     newest_points,
     page_of_going,
 )
+from tickbird.domain.events.topics import pattern_regex
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
@@ -251,6 +255,27 @@ class PostgresDashboard(NounStore, DashboardStore):
         name = "find_audit" if filters.schedule is None else "find_audit_of"
         rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
         return KeysetPage([AuditEntry(*(*row[:6], as_object(row[6]))) for row in rows], reached)
+
+    async def events(
+        self,
+        namespace: str,
+        filters: EventFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> KeysetPage[EventRow]:
+        bounds = {
+            "namespace": namespace,
+            "topics": texts([pattern_regex(pattern) for pattern in filters.topics]) if filters.topics else None,
+            "key": filters.key,
+            "partition": filters.partition,
+            "bound": before if after is None else after,
+        }
+        name = "find_events" if filters.key is None else "find_events_of"
+        rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
+        columns = [field.name for field in fields(EventRow)]
+        return KeysetPage([EventRow(**dict(zip(columns, row, strict=False))) for row in rows], reached)
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000

@@ -16,8 +16,10 @@ from tickbird.domain.doctor.snapshot import (
     FAILING,
     MAX_COUNT,
     DatabaseSession,
+    EventHealth,
     ExpiredLeases,
     FailingSchedule,
+    GroupHealth,
     OverdueSchedules,
     Parked,
     PostgresSnapshot,
@@ -206,6 +208,14 @@ async def _zones(inspector: _Inspector) -> ZoneDataStatus:
     return ZoneDataStatus(zone_source().data, stored.get("version"), stored.get("digest"))
 
 
+async def _events(inspector: _Inspector, bounds: dict[str, Any]) -> EventHealth:
+    [(unstamped_since, kept_since)] = await inspector.rows("event log", "examine_events", **bounds) or [(None, None)]
+    groups = await inspector.named("consumers", "examine_groups", **bounds)
+    return EventHealth(
+        unstamped_since=unstamped_since, kept_since=kept_since, groups=[GroupHealth(**row) for row in groups]
+    )
+
+
 async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
     async def rows(check: str, name: str, **more: Any) -> list[tuple[Any, ...]]:
         return await inspector.rows(check, name, **bounds, **more)
@@ -234,4 +244,5 @@ async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
         failing=[FailingSchedule(*row) for row in await rows("failing", "examine_failing", streak=FAILING)],
         held_runs=held[0][0],
         held_schedules=held[0][1],
+        events=await _events(inspector, bounds),
     )

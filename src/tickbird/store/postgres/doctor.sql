@@ -292,6 +292,59 @@ SELECT count(*)::integer, count(DISTINCT r.schedule_id)::integer
 FROM tickbird.runs AS r
 WHERE r.status = 'waiting' AND r.lane = 2 AND r.namespace = %(namespace)s;
 
+-- name: examine_events
+-- The oldest event without a position, and the oldest one that retention has kept, if it has removed any.
+SELECT
+    (
+        SELECT e.published_at
+        FROM tickbird.events_unstamped AS u
+        JOIN tickbird.events AS e ON e.id = u.event
+        WHERE u.namespace = %(namespace)s
+        ORDER BY u.xid LIMIT 1
+    ),
+    (
+        SELECT l.stamped_at
+        FROM tickbird.event_streams AS s
+        JOIN tickbird.event_log AS l ON l.namespace = s.namespace AND l.position > s.pruned_until
+        WHERE s.namespace = %(namespace)s AND s.pruned_until > 0
+        ORDER BY l.position LIMIT 1
+    );
+
+-- name: examine_groups
+SELECT
+    g.name,
+    g.state,
+    coalesce(g.reason, '') AS reason,
+    (
+        SELECT min(unread.stamped_at)
+        FROM tickbird.consumer_offsets AS o
+        CROSS JOIN LATERAL (
+            SELECT l.stamped_at FROM tickbird.event_log AS l
+            WHERE l.namespace = o.namespace AND l.partition = o.partition AND l.position > o.position
+            ORDER BY l.position LIMIT 1
+        ) AS unread
+        WHERE o.namespace = g.namespace AND o.consumer_group = g.name
+    ) AS oldest_at,
+    (
+        SELECT count(*)::integer FROM (
+            SELECT FROM tickbird.dead_letters AS d
+            WHERE d.namespace = g.namespace AND d.consumer_group = g.name AND d.state = 'failed'
+            LIMIT %(limit)s
+        ) AS failed
+    ) AS failed,
+    paused.partitions AS paused,
+    coalesce(paused.error, '') AS error
+FROM tickbird.consumer_groups AS g
+CROSS JOIN LATERAL (
+    SELECT count(*)::integer AS partitions, min(o.error) AS error
+    FROM tickbird.consumer_offsets AS o
+    WHERE o.namespace = g.namespace AND o.consumer_group = g.name
+        AND o.paused_until > coalesce(%(now)s::timestamptz, statement_timestamp())
+) AS paused
+WHERE g.namespace = %(namespace)s
+ORDER BY g.name
+LIMIT %(limit)s;
+
 -- name: listen_probe
 LISTEN tickbird_doctor;
 

@@ -11,6 +11,7 @@ from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.postgres.database import schema_name
+from tickbird.store.postgres.deliveries import committing_delivery as committing_delivery
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.postgres_url import PostgresUrl
 from tickbird.store.shared.statement_scripts import StatementScript

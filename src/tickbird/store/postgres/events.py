@@ -11,6 +11,7 @@ import psycopg
 
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.events.event import Event, NewEvent, event_rows
+from tickbird.domain.events.groups import retention_reason
 from tickbird.domain.events.stamping import StampResult
 from tickbird.domain.events.topics import pattern_regex
 from tickbird.store.postgres.database.connection import Session
@@ -18,7 +19,6 @@ from tickbird.store.postgres.database.database import Database, NounStore, trans
 from tickbird.store.postgres.leases import release_waiting
 from tickbird.store.postgres.rows import json_text, numbers, texts
 from tickbird.store.protocol.events import EventStore
-from tickbird.store.shared.json_columns import decode
 
 _CONFLICT: Final = "TB409"
 # Queued runs whose events are published in one transaction.
@@ -97,14 +97,17 @@ class PostgresEvents(NounStore, EventStore):
 
     async def prune(self, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
         rows = await self._db.fetch("prunable_events", older_than=older_than, limit=limit, now=now)
-        return sum([await self._prune(namespace, until) for namespace, until in rows])
+        return sum([await self._prune(namespace, after, until) for namespace, after, until in rows])
 
     @transaction
-    async def _prune(self, db: Session, namespace: str, until: int) -> int:
+    async def _prune(self, db: Session, namespace: str, after: int, until: int) -> int:
+        for name, position in await db.fetch("find_unread_groups", namespace=namespace, until=until):
+            reason = retention_reason(position, until)
+            await db.execute("lose_events", namespace=namespace, name=name, position=position, reason=reason)
         # The stamper reads the last position from the log, or from here.
         await db.execute("note_pruned_events", namespace=namespace, until=until)
-        await db.execute("keep_event_versions", namespace=namespace, until=until)
-        return await db.execute("prune_events", namespace=namespace, until=until)
+        await db.execute("keep_event_versions", namespace=namespace, after=after, until=until)
+        return await db.execute("prune_events", namespace=namespace, after=after, until=until)
 
     async def read(
         self,
@@ -143,14 +146,15 @@ def to_event(row: dict[str, Any]) -> Event:
         type=row["type"],
         source=row["source"],
         time=row["time"],
-        data=decode(row["data"]),
+        data=row["data"],
         key=row["key"],
-        headers=decode(row["headers"]) or {},
+        headers=row["headers"] or {},
         tenant=row["tenant"],
         published_at=row["published_at"],
         partition=row["partition"],
         run_id=row["run_id"],
         position=row["position"],
+        stamped_at=row.get("stamped_at"),
         version=row["version"],
         transaction_id=row["transaction_id"],
         ordinal=row["ordinal"],

@@ -5,7 +5,7 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- fragment: event_columns
 e.id AS number, e.event_id, e.namespace, e.topic, e.type, e.source, e.time, e.data, e.key, e.headers, e.tenant, e.published_at,
-e.partition, e.run_id, e.transaction_id, e.ordinal, e.count, l.position, l.version
+e.partition, e.run_id, e.transaction_id, e.ordinal, e.count, l.position, l.version, l.stamped_at
 
 -- fragment: tick_event
 -- The columns of an event that a run `r` of a revision `v` publishes; its name is in `i`.
@@ -97,14 +97,24 @@ WHERE e.namespace = %(namespace)s AND e.event_id = %(event_id)s;
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(schedule_id)s::bigint[], %(revision)s::integer[], %(tick)s::bigint[], %(due_at)s::bigint[],
-        %(next_run_at)s::bigint[], %(template)s::integer[]
-    ) AS u(schedule_id, revision, tick, due_at, next_run_at, template)
+        %(next_run_at)s::bigint[], %(template)s::integer[], %(schedule)s::text[], %(event_id)s::uuid[]
+    ) AS u(schedule_id, revision, tick, due_at, next_run_at, template, schedule, event_id)
+),
+p AS MATERIALIZED (
+    SELECT m.value::integer AS count FROM tickbird.meta AS m WHERE m.key = 'event_partitions'
 ),
 t AS MATERIALIZED (
-    SELECT * FROM unnest(
+    SELECT
+        t.*, t.headers_text::json AS headers, t.data_text::json AS data,
+        CASE WHEN t.key IS NOT NULL THEN tickbird.event_partition(t.key, 0, (SELECT p.count FROM p)) END AS partition
+    FROM unnest(
         %(template_namespace)s::text[], %(template_target_kind)s::text[], %(template_target)s::text[],
-        %(template_queue)s::text[], %(template_priority)s::integer[], %(template_crash_limit)s::integer[]
-    ) WITH ORDINALITY AS t(namespace, target_kind, target, queue, priority, crash_limit, number)
+        %(template_queue)s::text[], %(template_priority)s::integer[], %(template_crash_limit)s::integer[],
+        %(event_topic)s::text[], %(event_type)s::text[], %(event_key)s::text[], %(event_tenant)s::text[],
+        %(event_headers)s::text[], %(event_data)s::text[]
+    ) WITH ORDINALITY AS t(
+        namespace, target_kind, target, queue, priority, crash_limit, topic, type, key, tenant, headers_text, data_text, number
+    )
 ),
 moved AS (
     UPDATE tickbird.cursors AS c
@@ -122,26 +132,27 @@ made AS (
     SELECT
         t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority, 'succeeded', 'schedule',
         to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), t.crash_limit, {now}, {now}, {now},
-        json_build_object(
-            'event_id', tickbird.derived_event_id(format('tick %%s/%%s %%s', t.namespace, i.name, u.tick))
-        )
+        json_build_object('event_id', u.event_id)
     FROM u
     JOIN t ON t.number = u.template
-    JOIN tickbird.schedule_ids AS i ON i.id = u.schedule_id
     ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
-    RETURNING id, schedule_id, revision, namespace, origin, scheduled_for
+    RETURNING id, schedule_id
 ),
 given AS MATERIALIZED (
-    SELECT
-        {tick_event},
-        coalesce((v.definition -> 'payload')::jsonb, '{}') AS payload,
-        coalesce((v.definition #> '{target,event,data}')::jsonb, '{}') AS data
+    SELECT nextval('tickbird.event_id_seq') AS id, r.id AS run_id, u.tick, u.event_id, u.schedule, u.template
     FROM made AS r
-    JOIN tickbird.schedule_ids AS i ON i.id = r.schedule_id
-    JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision
+    JOIN u ON u.schedule_id = r.schedule_id
 ),
 published AS (
-    {insert_tick_events}
+    INSERT INTO tickbird.events (id, time, event_id, run_id, namespace, topic, type, source, key, tenant, headers, data, partition)
+    SELECT
+        g.id, to_timestamp(g.tick), g.event_id, g.run_id, t.namespace, t.topic, t.type,
+        '/tickbird/' || t.namespace || '/' || g.schedule, t.key, t.tenant, t.headers, t.data,
+        coalesce(t.partition, g.id %% (SELECT p.count FROM p))
+    FROM given AS g
+    JOIN t ON t.number = g.template
+    ON CONFLICT (namespace, event_id) DO NOTHING
+    RETURNING id, namespace
 )
 INSERT INTO tickbird.events_unstamped (event, namespace) SELECT p.id, p.namespace FROM published AS p;
 
@@ -199,7 +210,7 @@ SELECT greatest(
 -- name: prunable_events
 -- By namespace, the position up to which events are old, in positions of at most `limit` events. Positions follow the time of
 -- their stamp.
-SELECT s.namespace, old.position
+SELECT s.namespace, s.pruned_until, old.position
 FROM tickbird.event_streams AS s
 CROSS JOIN LATERAL (
     SELECT max(l.position) AS position
@@ -209,6 +220,30 @@ CROSS JOIN LATERAL (
 ) AS old
 WHERE old.position IS NOT NULL;
 
+-- name: find_unread_groups
+-- Groups that have not read all events up to a position.
+WITH unread AS MATERIALIZED (
+    SELECT o.consumer_group, min(o.position) AS position
+    FROM tickbird.consumer_offsets AS o
+    WHERE o.namespace = %(namespace)s AND o.position < %(until)s AND (
+        SELECT l.position FROM tickbird.event_log AS l
+        WHERE l.namespace = %(namespace)s AND l.partition = o.partition AND l.position > o.position AND l.position <= %(until)s
+        ORDER BY l.position LIMIT 1
+    ) IS NOT NULL
+    GROUP BY o.consumer_group
+)
+SELECT g.name, u.position
+FROM tickbird.consumer_groups AS g
+JOIN unread AS u ON u.consumer_group = g.name
+WHERE g.namespace = %(namespace)s AND g.lost_after IS NULL
+ORDER BY g.name
+FOR UPDATE OF g;
+
+-- name: lose_events
+UPDATE tickbird.consumer_groups
+SET state = 'stopped', lost_after = %(position)s, reason = CASE WHEN state = 'active' THEN %(reason)s ELSE reason END
+WHERE namespace = %(namespace)s AND name = %(name)s;
+
 -- name: note_pruned_events
 UPDATE tickbird.event_streams SET pruned_until = greatest(pruned_until, %(until)s), pruned_at = statement_timestamp()
 WHERE namespace = %(namespace)s;
@@ -217,12 +252,16 @@ WHERE namespace = %(namespace)s;
 INSERT INTO tickbird.event_keys (namespace, key, version)
 SELECT l.namespace, l.key, max(l.version)
 FROM tickbird.event_log AS l
-WHERE l.namespace = %(namespace)s AND l.position <= %(until)s AND l.key IS NOT NULL
+WHERE l.namespace = %(namespace)s AND l.position > %(after)s AND l.position <= %(until)s AND l.key IS NOT NULL
 GROUP BY l.namespace, l.key
 ON CONFLICT (namespace, key) DO UPDATE SET version = greatest(event_keys.version, excluded.version);
 
 -- name: prune_events
+-- Events with a dead letter are kept with it.
 WITH gone AS (
-    DELETE FROM tickbird.event_log AS l WHERE l.namespace = %(namespace)s AND l.position <= %(until)s RETURNING l.event
+    DELETE FROM tickbird.event_log AS l
+    WHERE l.namespace = %(namespace)s AND l.position > %(after)s AND l.position <= %(until)s
+        AND (SELECT d.id FROM tickbird.dead_letters AS d WHERE d.event = l.event LIMIT 1) IS NULL
+    RETURNING l.event
 )
 DELETE FROM tickbird.events AS e USING gone WHERE e.id = gone.event;

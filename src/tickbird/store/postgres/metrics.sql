@@ -44,6 +44,18 @@ UNION ALL
 SELECT 'since', 'due', 0, min(due.next_run_at)
 FROM due JOIN tickbird.schedules AS s ON s.id = due.schedule_id
 WHERE s.namespace = %(namespace)s
+UNION ALL
+-- Not while a stamper works, because rows that no vacuum can remove yet would make this slow.
+SELECT 'since', 'unstamped', 0, (
+    SELECT e.published_at
+    FROM tickbird.events_unstamped AS u
+    JOIN tickbird.events AS e ON e.id = u.event
+    WHERE u.namespace = %(namespace)s
+        AND NOT EXISTS (
+            SELECT FROM tickbird.event_streams AS s WHERE s.namespace = u.namespace AND s.awake_until > (SELECT now FROM clock)
+        )
+    ORDER BY u.xid LIMIT 1
+)
 UNION ALL SELECT 'worker', 'alive', count(*), NULL FROM alive
 UNION ALL SELECT 'worker', 'draining', count(*), NULL FROM alive WHERE draining
 UNION ALL SELECT 'worker', 'slots', coalesce(sum(slots), 0)::bigint, NULL FROM alive

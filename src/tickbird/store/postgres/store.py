@@ -12,11 +12,13 @@ from tickbird.store.postgres import doctor
 from tickbird.store.postgres.activity import PostgresActivity
 from tickbird.store.postgres.bulk_changes import PostgresBulkChanges
 from tickbird.store.postgres.calendars import PostgresCalendars
+from tickbird.store.postgres.consumers import PostgresConsumers
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.database import notifications, schema
 from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.postgres.database.database import Database
 from tickbird.store.postgres.database.identity import PostgresIdentity
+from tickbird.store.postgres.dead_letters import PostgresDeadLetters
 from tickbird.store.postgres.events import PostgresEvents
 from tickbird.store.postgres.http_responses import PostgresHttpResponses
 from tickbird.store.postgres.leases import PostgresLeases
@@ -63,7 +65,9 @@ class PostgresStore(Store):
         self.backfills = PostgresBackfills(database, switch)
         self.bulk_changes = PostgresBulkChanges(database, switch)
         self.calendars = PostgresCalendars(database)
+        self.consumers = PostgresConsumers(database)
         self.dashboard = dashboard
+        self.dead_letters = PostgresDeadLetters(database)
         self.events = PostgresEvents(database)
         self.held = PostgresHeld(database)
         self.http_responses = PostgresHttpResponses(database)

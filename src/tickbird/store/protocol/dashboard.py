@@ -9,6 +9,8 @@ from typing import Protocol
 from tickbird.domain.dashboard_rows import (
     AuditFilter,
     CappedCount,
+    EventFilter,
+    EventRow,
     FailureStreak,
     KeysetPage,
     LoadRow,
@@ -80,6 +82,17 @@ class DashboardStore(Protocol):
         limit: int = 100,
     ) -> KeysetPage[RunRecord]:
         """Runs, newest first: with `before`, ids below it; with `after`, the oldest above it."""
+
+    async def events(
+        self,
+        namespace: str,
+        filters: EventFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> KeysetPage[EventRow]:
+        """Stamped events by position, newest first; pages as in `runs`. Only for stores with events."""
 
     async def audit(
         self,

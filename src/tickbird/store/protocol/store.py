@@ -19,7 +19,9 @@ from tickbird.store.protocol.bulk_changes import BulkChangeStore
 from tickbird.store.protocol.calendars import CalendarStore
 from tickbird.store.protocol.capabilities import CAPABILITIES, capability
 from tickbird.store.protocol.concurrency import LimitStore
+from tickbird.store.protocol.consumers import ConsumerStore
 from tickbird.store.protocol.dashboard import DashboardStore
+from tickbird.store.protocol.dead_letters import DeadLetterStore
 from tickbird.store.protocol.events import EventStore
 from tickbird.store.protocol.held import HeldStore
 from tickbird.store.protocol.http_responses import HttpResponseStore
@@ -71,9 +73,11 @@ class Store(Protocol):
         "Schedules name only built-in calendars; `exclude` still works.",
         fields=("calendars",),
     )
+    consumers: ConsumerStore = capability("consumers", "Events are stored and read, but not delivered to consumers.")
     dashboard: DashboardStore = capability(
         "dashboard queries", "Only the pages Workers, Settings and Doctor are shown, and `--all` is refused."
     )
+    dead_letters: DeadLetterStore = capability("dead letters", "Events that consumers cannot handle are not shown.")
     events: EventStore = capability("events", "Nothing is published, and runs of event targets stay queued.")
     held: HeldStore = capability(
         "held runs", "No run waits for an operator after a long outage.", fields=("hold_above",)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from tickbird.domain.dashboard_rows import (
     MAX_EXAMINED,
@@ -13,6 +14,8 @@ from tickbird.domain.dashboard_rows import (
     MAX_IDLE,
     AuditFilter,
     CappedCount,
+    EventFilter,
+    EventRow,
     FailureStreak,
     KeysetPage,
     LoadRow,
@@ -27,6 +30,7 @@ from tickbird.domain.dashboard_rows import (
     newest_points,
     page_of_going,
 )
+from tickbird.domain.events.topics import matches
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
@@ -241,6 +245,26 @@ class SqliteDashboard(NounStore, DashboardStore):
         return KeysetPage([to_audit_entry(row) for row in rows], reached)
 
     @read_transaction
+    def events(
+        self,
+        db: Session,
+        namespace: str,
+        filters: EventFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> KeysetPage[EventRow]:
+        bounds = {"namespace": namespace, "key": filters.key, "partition": filters.partition}
+        name = "find_events" if filters.key is None else "find_events_of"
+
+        def matches_filter(row: NamedRow) -> bool:
+            return bool(row[-1]) and (not filters.topics or matches(row["topic"], filters.topics))
+
+        rows, reached = _find(db, name, bounds, before, after, limit, matches_filter)
+        return KeysetPage([_to_event_row(row) for row in rows], reached)
+
+    @read_transaction
     def last_lines(
         self, db: Session, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
     ) -> Sequence[LogLine]:
@@ -322,8 +346,32 @@ def _pick_active(
     return page_of_going(examined, json.loads(ids), MAX_EXAMINED, after, limit)
 
 
+def _to_event_row(row: NamedRow) -> EventRow:
+    transaction = row["transaction_id"]
+    return EventRow(
+        position=row["position"],
+        id=UUID(row["event_id"]),
+        topic=row["topic"],
+        type=row["type"],
+        key=row["key"],
+        version=row["version"],
+        partition=row["partition"],
+        published_at=from_micros(row["published_at"]),
+        run_id=row["run_id"],
+        transaction_id=None if transaction is None else UUID(transaction),
+        ordinal=row["ordinal"],
+        count=row["count"],
+    )
+
+
 def _find(
-    db: Session, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+    db: Session,
+    name: str,
+    bounds: dict[str, Any],
+    before: int | None,
+    after: int | None,
+    limit: int,
+    matches_filter: Callable[[NamedRow], bool] = lambda row: bool(row[-1]),
 ) -> tuple[list[NamedRow], int | None]:
     """Return the page, newest first, and the start of the next one. The last column shows whether a row matches."""
     bounds = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED}
@@ -333,7 +381,7 @@ def _find(
     cursor = db.cursor()
     cursor.row_factory = NamedRow
     for examined, row in enumerate(cursor.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
-        if row[-1]:
+        if matches_filter(row):
             if len(matching) == limit:
                 reached = matching[-1][0]
                 break

@@ -12,8 +12,10 @@ from typing import Any, Final
 from tickbird.domain.doctor.snapshot import (
     FAILING,
     MAX_COUNT,
+    EventHealth,
     ExpiredLeases,
     FailingSchedule,
+    GroupHealth,
     OverdueSchedules,
     Parked,
     SchemaState,
@@ -148,6 +150,21 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
         failing=failing,
         held_runs=held,
         held_schedules=held_of,
+        events=EventHealth(
+            kept_since=next((from_micros(at) for (at,) in rows("examine_events")), None),
+            groups=[
+                GroupHealth(
+                    name=name,
+                    state=state,
+                    reason=reason,
+                    oldest_at=from_micros(oldest_at),
+                    failed=failed,
+                    paused=paused,
+                    error=error,
+                )
+                for name, state, reason, oldest_at, failed, paused, error in rows("examine_groups")
+            ],
+        ),
     )
 
 

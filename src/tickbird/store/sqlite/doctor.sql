@@ -157,6 +157,49 @@ SELECT count(*), count(DISTINCT schedule_id)
 FROM runs
 WHERE status = 'waiting' AND lane = 2 AND +namespace = :namespace;
 
+-- name: examine_events
+-- The oldest event that retention has kept, if it has removed any.
+SELECT e.published_at
+FROM event_streams AS s
+JOIN events AS e ON e.namespace = s.namespace AND e.position > s.pruned_until
+WHERE s.namespace = :namespace AND s.pruned_until > 0
+ORDER BY e.position LIMIT 1;
+
+-- name: examine_groups
+SELECT
+    g.name,
+    g.state,
+    coalesce(g.reason, ''),
+    (
+        SELECT min((
+            SELECT e.published_at FROM events AS e
+            WHERE e.namespace = o.namespace AND e.partition = o.partition AND e.position > o.position
+            ORDER BY e.position LIMIT 1
+        ))
+        FROM consumer_offsets AS o
+        WHERE o.namespace = g.namespace AND o.consumer_group = g.name
+    ),
+    (
+        SELECT count(*) FROM (
+            SELECT 1 FROM dead_letters AS d
+            WHERE d.namespace = g.namespace AND d.consumer_group = g.name
+                AND d.state IN ('retrying', 'deferred', 'failed') AND d.state = 'failed'
+            LIMIT :limit
+        )
+    ),
+    (
+        SELECT count(*) FROM consumer_offsets AS o
+        WHERE o.namespace = g.namespace AND o.consumer_group = g.name AND o.paused_until > :now
+    ),
+    coalesce((
+        SELECT min(o.error) FROM consumer_offsets AS o
+        WHERE o.namespace = g.namespace AND o.consumer_group = g.name AND o.paused_until > :now
+    ), '')
+FROM consumer_groups AS g
+WHERE g.namespace = :namespace
+ORDER BY g.name
+LIMIT :limit;
+
 -- name: examine_file
 SELECT
     sqlite_version(),

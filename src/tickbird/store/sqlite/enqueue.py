@@ -18,6 +18,7 @@ from tickbird.store.shared.statement_scripts import StatementScript
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import read_url
+from tickbird.store.sqlite.deliveries import committing_delivery as committing_delivery
 from tickbird.store.sqlite.planning.events import inserting
 from tickbird.store.sqlite.rows import dump
 

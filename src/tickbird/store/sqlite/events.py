@@ -8,13 +8,14 @@ from typing import Final
 from uuid import UUID
 
 from tickbird.domain.events.event import Event, NewEvent, event_rows
+from tickbird.domain.events.groups import retention_reason
 from tickbird.domain.events.stamping import StampResult
 from tickbird.domain.events.topics import matches
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.events import EventStore
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.sqlite.database.connection import Session
-from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.planning.events import insert_events, publish_queued
@@ -24,6 +25,11 @@ _CHUNK: Final = 1_000
 
 
 class SqliteEvents(NounStore, EventStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        # The number of positions at the last pass.
+        self._positions = 0
+
     async def publish(
         self, namespace: str, events: Sequence[NewEvent], *, source: str, actor: str, now: datetime | None = None
     ) -> Sequence[UUID]:
@@ -46,8 +52,11 @@ class SqliteEvents(NounStore, EventStore):
 
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         at = read_clock(now)
-        [(has_queued,)] = await self._db.fetch("has_queued_event_runs", now=to_micros(at))
-        return StampResult(published=await self._publish_queued(at) if has_queued else 0)
+        [(positions, has_queued)] = await self._db.fetch("find_published", now=to_micros(at))
+        published = await self._publish_queued(at) if has_queued else 0
+        # Events have positions already. The caller has to know of new ones, also of those that this process published.
+        new, self._positions = positions - self._positions, positions
+        return StampResult(stamped=max(new, 0), published=published, more=published > 0)
 
     @write_transaction
     def _publish_queued(self, db: Session, now: datetime) -> int:
@@ -72,7 +81,7 @@ class SqliteEvents(NounStore, EventStore):
         while len(found) < limit:
             values = {"namespace": namespace, "after": after, "key": key, "limit": chunk}
             rows = fetch_named(db, "read_events", values)
-            found += [_to_event(row) for row in rows if not topics or matches(row["topic"], topics)]
+            found += [to_event(row) for row in rows if not topics or matches(row["topic"], topics)]
             if len(rows) < chunk:
                 break
             after = rows[-1]["position"]
@@ -80,10 +89,14 @@ class SqliteEvents(NounStore, EventStore):
 
     @write_transaction
     def prune(self, db: Session, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
-        cutoff = to_micros(read_clock(now) - timedelta(seconds=older_than))
+        at = read_clock(now)
+        cutoff = to_micros(at - timedelta(seconds=older_than))
         pruned = 0
         for namespace, until in db.execute(SQL["prunable_events"], {"cutoff": cutoff, "limit": limit}).fetchall():
-            values = {"namespace": namespace, "until": until, "now": to_micros(read_clock(now))}
+            values = {"namespace": namespace, "until": until, "now": to_micros(at)}
+            for group, position in db.execute(SQL["groups_behind_retention"], values).fetchall():
+                reason = retention_reason(position, until)
+                db.execute(SQL["note_lost_events"], {**values, "name": group, "position": position, "reason": reason})
             db.execute(SQL["keep_event_versions"], values)
             pruned += db.execute(SQL["prune_events"], values).rowcount
             db.execute(SQL["note_pruned_events"], values)
@@ -92,7 +105,7 @@ class SqliteEvents(NounStore, EventStore):
     @read_transaction
     def get(self, db: Session, namespace: str, event_id: UUID) -> Event | None:
         rows = fetch_named(db, "read_event", {"namespace": namespace, "event_id": str(event_id)})
-        return _to_event(rows[0]) if rows else None
+        return to_event(rows[0]) if rows else None
 
     @read_transaction
     def head(self, db: Session, namespace: str) -> int:
@@ -100,7 +113,7 @@ class SqliteEvents(NounStore, EventStore):
         return int(position)
 
 
-def _to_event(row: NamedRow) -> Event:
+def to_event(row: NamedRow) -> Event:
     return Event(
         id=UUID(row["event_id"]),
         namespace=row["namespace"],
@@ -113,6 +126,8 @@ def _to_event(row: NamedRow) -> Event:
         headers=decode(row["headers"]) or {},
         tenant=row["tenant"],
         published_at=from_micros(row["published_at"]),
+        # The writing transaction assigns the position.
+        stamped_at=from_micros(row["published_at"]),
         partition=row["partition"],
         run_id=row["run_id"],
         position=row["position"],

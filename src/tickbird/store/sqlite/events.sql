@@ -10,10 +10,10 @@ INSERT INTO event_streams (namespace) VALUES (:namespace) ON CONFLICT DO NOTHING
 UPDATE event_streams SET head = head + :count WHERE namespace = :namespace RETURNING head;
 
 -- name: event_version
-SELECT coalesce(
-    (SELECT max(version) FROM events WHERE namespace = :namespace AND key = :key),
-    (SELECT version FROM event_keys WHERE namespace = :namespace AND key = :key),
-    0
+-- The newest event of the key may be pruned while a dead letter keeps an older one.
+SELECT max(
+    coalesce((SELECT max(version) FROM events WHERE namespace = :namespace AND key = :key), 0),
+    coalesce((SELECT version FROM event_keys WHERE namespace = :namespace AND key = :key), 0)
 );
 
 -- name: has_event
@@ -38,8 +38,11 @@ LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.target_kind = 'event' AND r.status = 'queued' AND r.available_at <= :now
 ORDER BY r.id LIMIT :limit;
 
--- name: has_queued_event_runs
-SELECT EXISTS (SELECT 1 FROM runs WHERE target_kind = 'event' AND status = 'queued' AND available_at <= :now);
+-- name: find_published
+-- The number of positions of all namespaces, and whether runs wait for the publication of their events.
+SELECT
+    (SELECT coalesce(sum(head), 0) FROM event_streams),
+    EXISTS (SELECT 1 FROM runs WHERE target_kind = 'event' AND status = 'queued' AND available_at <= :now);
 
 -- name: end_event_run
 UPDATE runs
@@ -65,9 +68,29 @@ JOIN events AS e ON e.namespace = s.namespace AND e.position > s.pruned_until AN
 WHERE e.published_at < :cutoff
     AND NOT EXISTS (
         SELECT 1 FROM events AS n
-        WHERE n.namespace = e.namespace AND n.position < e.position AND n.published_at >= :cutoff
+        WHERE n.namespace = e.namespace AND n.position > s.pruned_until AND n.position < e.position
+            AND n.published_at >= :cutoff
     )
 GROUP BY s.namespace;
+
+-- name: groups_behind_retention
+-- Groups with unread events up to a position, and where they are.
+SELECT g.name, min(o.position)
+FROM consumer_groups AS g
+JOIN consumer_offsets AS o ON o.namespace = g.namespace AND o.consumer_group = g.name AND o.position < :until
+WHERE g.namespace = :namespace AND g.lost_after IS NULL
+    AND EXISTS (
+        SELECT 1 FROM events AS e
+        WHERE e.namespace = o.namespace AND e.partition = o.partition AND e.position > o.position AND e.position <= :until
+    )
+GROUP BY g.name;
+
+-- name: note_lost_events
+UPDATE consumer_groups
+SET lost_after = :position,
+    reason = CASE state WHEN 'active' THEN :reason ELSE reason END,
+    state = 'stopped'
+WHERE namespace = :namespace AND name = :name;
 
 -- name: keep_event_versions
 INSERT INTO event_keys (namespace, key, version)
@@ -77,7 +100,9 @@ GROUP BY namespace, key
 ON CONFLICT (namespace, key) DO UPDATE SET version = max(version, excluded.version);
 
 -- name: prune_events
-DELETE FROM events WHERE namespace = :namespace AND position <= :until;
+-- A dead letter keeps its event.
+DELETE FROM events
+WHERE namespace = :namespace AND position <= :until AND NOT EXISTS (SELECT 1 FROM dead_letters AS l WHERE l.event = events.id);
 
 -- name: note_pruned_events
 UPDATE event_streams SET pruned_until = :until, pruned_at = :now WHERE namespace = :namespace;

@@ -16,6 +16,7 @@ from tickbird.store.sqlite import doctor
 from tickbird.store.sqlite.activity import SqliteActivity
 from tickbird.store.sqlite.bulk_changes import SqliteBulkChanges
 from tickbird.store.sqlite.calendars import SqliteCalendars
+from tickbird.store.sqlite.consumers import SqliteConsumers
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database import schema
 from tickbird.store.sqlite.database.connection import Connection, has_content
@@ -23,6 +24,7 @@ from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.url import MEMORY, read_url
+from tickbird.store.sqlite.dead_letters import SqliteDeadLetters
 from tickbird.store.sqlite.events import SqliteEvents
 from tickbird.store.sqlite.http_responses import SqliteHttpResponses
 from tickbird.store.sqlite.leases import SqliteLeases
@@ -65,7 +67,9 @@ class SqliteStore(Store):
         self.backfills = SqliteBackfills(database, switch)
         self.bulk_changes = SqliteBulkChanges(database, switch)
         self.calendars = SqliteCalendars(database)
+        self.consumers = SqliteConsumers(database)
         self.dashboard = dashboard
+        self.dead_letters = SqliteDeadLetters(database)
         self.events = SqliteEvents(database)
         self.held = SqliteHeld(database)
         self.http_responses = SqliteHttpResponses(database)

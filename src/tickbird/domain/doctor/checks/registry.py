@@ -8,6 +8,7 @@ from typing import Final
 from tickbird.domain.doctor.checks import (
     capabilities,
     clock,
+    events,
     identity,
     planning,
     postgres,
@@ -55,6 +56,9 @@ _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("dependencies", schedules.dependencies),
     ("failing", schedules.failing),
     ("held", schedules.held),
+    ("event log", events.event_log),
+    ("consumers", events.consumers),
+    ("dead letters", events.dead_letters),
 )
 CHECKS: Final = tuple(name for name, _ in (*_OF_STORE, *_OF_SCHEMA))
 

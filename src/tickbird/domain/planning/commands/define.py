@@ -25,7 +25,7 @@ from tickbird.domain.schedules.codec import (
 )
 from tickbird.domain.schedules.definition import FIELDS, Definition
 from tickbird.domain.schedules.dependencies import check_dependencies, check_dependents, needed_by
-from tickbird.domain.schedules.schedule import Cursor, Schedule, State, check_runs
+from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, State, check_runs
 from tickbird.domain.time.instants import to_datetime
 
 
@@ -38,6 +38,8 @@ class Create(Command):
     app: str | None = None
     fingerprint: str | None = None
     first: Literal["now"] | None = None
+    # Create it paused.
+    pause: PauseState | None = None
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> NoReturn:
         raise ConflictError(
@@ -84,6 +86,9 @@ class Create(Command):
         if self.first == "now":
             check_runs(fresh)
             plan = replace(plan, runs=(manual_run(fresh, facts),))
+        if self.pause is not None:
+            paused = settle(replace(fresh, state="paused", pause=self.pause), plan.cursor)
+            plan = replace(plan, cursor=paused.cursor, state=paused.state, pause=paused.pause)
         return new_revision("create", fresh, plan, definition=dict(fresh.definition_json))
 
     @property

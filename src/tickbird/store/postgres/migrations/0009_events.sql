@@ -22,7 +22,8 @@ CREATE TABLE tickbird.events (
     count integer NOT NULL DEFAULT 1,
     partition smallint NOT NULL,
     namespace text NOT NULL,
-    topic text NOT NULL CONSTRAINT events_topic_check CHECK (topic ~ '^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$' AND length(topic) <= 200),
+    -- Publishers check its words; a regular expression would take a third of the time of an insert.
+    topic text NOT NULL CONSTRAINT events_topic_check CHECK (length(topic) BETWEEN 1 AND 200),
     type text NOT NULL CONSTRAINT events_type_check CHECK (length(type) BETWEEN 1 AND 200),
     source text NOT NULL,
     key text CONSTRAINT events_key_check CHECK (length(key) BETWEEN 1 AND 500),
@@ -86,11 +87,8 @@ CREATE FUNCTION tickbird.event_partition(key text, event bigint, partitions inte
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
     WHEN key IS NULL THEN event % partitions
-    ELSE (
-        get_byte(sha256(convert_to(key, 'UTF8')), 0) * 65536
-        + get_byte(sha256(convert_to(key, 'UTF8')), 1) * 256
-        + get_byte(sha256(convert_to(key, 'UTF8')), 2)
-    ) % partitions
+    -- The first 3 bytes, as a number.
+    ELSE ('x' || left(encode(sha256(convert_to(key, 'UTF8')), 'hex'), 6))::bit(24)::integer % partitions
 END;
 
 -- An id that is derived from a text.
@@ -117,7 +115,8 @@ CREATE FUNCTION tickbird.event_version(namespace text, key text) RETURNS bigint
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT coalesce(
+    -- The log may still have old events of a key, kept by dead letters.
+    SELECT greatest(
         (
             SELECT l.version FROM tickbird.event_log AS l
             WHERE l.namespace = event_version.namespace AND l.key = event_version.key
@@ -140,11 +139,17 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
-    together CONSTANT uuid := CASE WHEN json_array_length(events) > 1 THEN gen_random_uuid() END;
+    -- Each use of the JSON reads the whole text.
+    total integer;
+    expects boolean;
+    together uuid;
     partitions CONSTANT integer := (SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'event_partitions');
     conflict record;
 BEGIN
-    IF EXISTS (SELECT FROM json_array_elements(events) AS item WHERE item ->> 'expected_version' IS NOT NULL) THEN
+    SELECT count(*), bool_or(i.expected_version IS NOT NULL) INTO total, expects
+    FROM json_to_recordset(events) AS i(expected_version bigint);
+    together := CASE WHEN total > 1 THEN gen_random_uuid() END;
+    IF expects THEN
         -- In sorted order, so that two publishers of the same keys cannot deadlock.
         PERFORM pg_advisory_xact_lock(hashtextextended('tickbird event key ' || insert_events.namespace || ' ' || k.key, 7313))
         FROM (
@@ -173,11 +178,14 @@ BEGIN
     RETURN QUERY
     WITH given AS MATERIALIZED (
         SELECT
-            nextval('tickbird.event_id_seq') AS id, i.place,
-            item ->> 'topic' AS topic, item ->> 'type' AS type, item ->> 'key' AS key, item -> 'data' AS data,
-            item -> 'headers' AS headers, item ->> 'tenant' AS tenant,
-            coalesce((item ->> 'event_id')::uuid, gen_random_uuid()) AS event_id
-        FROM json_array_elements(events) WITH ORDINALITY AS i(item, place)
+            nextval('tickbird.event_id_seq') AS id, i.place, i.topic, i.type, i.key, i.tenant, i.headers,
+            -- The null of JSON is read as one of SQL.
+            coalesce(i.data, 'null') AS data,
+            coalesce(i.event_id, gen_random_uuid()) AS event_id
+        FROM ROWS FROM (
+            json_to_recordset(events)
+                AS (topic text, type text, key text, data json, headers json, tenant text, event_id uuid)
+        ) WITH ORDINALITY AS i(topic, type, key, data, headers, tenant, event_id, place)
         ORDER BY i.place
     ),
     published AS (
@@ -186,7 +194,7 @@ BEGIN
             headers, data
         )
         SELECT
-            g.id, clock_timestamp(), g.event_id, together, g.place, json_array_length(events),
+            g.id, clock_timestamp(), g.event_id, together, g.place, total,
             tickbird.event_partition(g.key, g.id, partitions), insert_events.namespace, g.topic, g.type, insert_events.source,
             g.key, g.tenant, insert_events.actor, CASE WHEN g.headers::text <> '{}' THEN g.headers END, g.data
         FROM given AS g
@@ -200,8 +208,8 @@ BEGIN
     PERFORM tickbird.wake_stamper(insert_events.namespace);
 END $$;
 
--- Assigns positions and versions to committed events, in the order of publication. `since` is a snapshot of a complete pass before;
--- null reads all unstamped rows. Returns no row if another session is stamping.
+-- Assigns positions and versions to committed events, in the order of publication; those of a transaction follow one another.
+-- `since` is a snapshot of a complete pass before; null reads all unstamped rows. Returns no row if another session is stamping.
 CREATE FUNCTION tickbird.stamp_events(namespace text, since pg_snapshot, max_events integer)
 RETURNS TABLE (stamped bigint, head bigint, is_complete boolean)
 LANGUAGE plpgsql
@@ -228,8 +236,24 @@ BEGIN
         FROM pg_snapshot_xip(since) AS open(xid)
         JOIN tickbird.events_unstamped AS u ON u.namespace = stamp_events.namespace AND u.xid = open.xid
     ),
+    oldest AS MATERIALIZED (
+        SELECT v.place, v.event, e.partition, e.topic, e.key, e.transaction_id
+        FROM (SELECT v.place, v.event FROM visible AS v ORDER BY v.event LIMIT max_events) AS v
+        JOIN tickbird.events AS e ON e.id = v.event
+    ),
+    -- All events of a transaction are visible together, and are stamped in one pass.
     pending AS MATERIALIZED (
-        SELECT v.place, v.event FROM visible AS v ORDER BY v.event LIMIT max_events
+        SELECT o.* FROM oldest AS o
+        UNION ALL
+        SELECT v.place, v.event, e.partition, e.topic, e.key, e.transaction_id
+        FROM (SELECT DISTINCT o.transaction_id FROM oldest AS o WHERE o.transaction_id IS NOT NULL) AS t
+        JOIN tickbird.events AS e ON e.transaction_id = t.transaction_id
+        JOIN visible AS v ON v.event = e.id
+        WHERE (SELECT count(*) FROM visible) > max_events AND e.id > (SELECT max(o.event) FROM oldest AS o)
+    ),
+    -- Their positions follow one another, from that of the first.
+    firsts AS MATERIALIZED (
+        SELECT p.transaction_id, min(p.event) AS event FROM pending AS p WHERE p.transaction_id IS NOT NULL GROUP BY p.transaction_id
     ),
     last AS MATERIALIZED (
         SELECT greatest(
@@ -239,17 +263,17 @@ BEGIN
     ),
     numbered AS MATERIALIZED (
         SELECT
-            e.id, e.partition, e.topic, e.key,
-            last.position + row_number() OVER (ORDER BY e.id) AS position,
-            row_number() OVER (PARTITION BY e.key ORDER BY e.id) AS place_in_key
+            p.event AS id, p.partition, p.topic, p.key,
+            last.position + row_number() OVER (ORDER BY coalesce(f.event, p.event), p.event) AS position,
+            row_number() OVER (PARTITION BY p.key ORDER BY coalesce(f.event, p.event), p.event) AS place_in_key
         FROM pending AS p
-        JOIN tickbird.events AS e ON e.id = p.event
+        LEFT JOIN firsts AS f ON f.transaction_id = p.transaction_id
         CROSS JOIN last
     ),
     versions AS MATERIALIZED (
         SELECT
             k.key,
-            coalesce(
+            greatest(
                 (
                     SELECT l.version FROM tickbird.event_log AS l
                     WHERE l.namespace = stamp_events.namespace AND l.key = k.key
@@ -274,7 +298,7 @@ BEGIN
     SELECT
         (SELECT count(*) FROM numbered),
         greatest((SELECT max(n.position) FROM numbered AS n), (SELECT l.position FROM last AS l)),
-        (SELECT count(*) FROM visible) <= max_events;
+        (SELECT count(*) FROM visible) = (SELECT count(*) FROM numbered);
     -- Rarely, because rows that no vacuum can remove yet make the next read slower.
     UPDATE tickbird.event_streams AS s SET awake_until = clock_timestamp() + interval '5 s'
     WHERE s.namespace = stamp_events.namespace AND s.awake_until < clock_timestamp() + interval '2 s';
@@ -291,7 +315,14 @@ AS $$
 DECLARE
     stream CONSTANT text := (SELECT x.namespace FROM tickbird.sql_settings AS x);
     topic CONSTANT text := event ->> 'topic';
-    headers CONSTANT json := coalesce(event -> 'headers', '{}');
+    headers CONSTANT jsonb := coalesce((event -> 'headers')::jsonb, '{}');
+    -- Attributes of every event in the CloudEvents format.
+    reserved CONSTANT text[] := ARRAY[
+        'specversion', 'id', 'source', 'type', 'subject', 'time', 'datacontenttype', 'dataschema', 'partitionkey', 'topic',
+        'tenant', 'position', 'aggregateversion', 'transactionid', 'transactionordinal', 'transactioncount', 'data',
+        'data_base64'
+    ];
+    header text;
 BEGIN
     IF NOT tickbird.role_is(acting_role, 'operator') THEN
         RAISE EXCEPTION 'role % may not publish events', acting_role
@@ -310,13 +341,24 @@ BEGIN
     IF event ->> 'expected_version' IS NOT NULL AND event ->> 'key' IS NULL THEN
         RAISE EXCEPTION 'expected_version: needs a key' USING ERRCODE = 'TB422', HINT = 'Pass key => ….';
     END IF;
-    IF json_typeof(headers) <> 'object' OR EXISTS (
-        SELECT FROM json_each_text(headers) AS h(name, value)
-        WHERE h.name !~ '^[a-z0-9]{1,40}$' OR h.value IS NULL
+    IF length(event ->> 'source') NOT BETWEEN 1 AND 500 THEN
+        RAISE EXCEPTION 'source must have 1 to 500 characters'
+            USING ERRCODE = 'TB422', HINT = 'Leave it out: the default is the namespace.';
+    END IF;
+    IF jsonb_typeof(headers) <> 'object' OR (SELECT count(*) FROM jsonb_object_keys(headers)) > 50 OR EXISTS (
+        SELECT FROM jsonb_each(headers) AS h(name, value)
+        WHERE jsonb_typeof(h.value) <> 'string' OR length(h.value #>> '{}') > 2000
     ) THEN
-        RAISE EXCEPTION 'headers: must be an object with texts; names have lower-case letters and digits'
+        RAISE EXCEPTION 'headers must be an object with at most 50 texts of at most 2,000 characters'
             USING ERRCODE = 'TB422', HINT = 'Write {"traceparent": "…"}.';
     END IF;
+    FOR header IN SELECT jsonb_object_keys(headers) LOOP
+        IF header !~ '^[a-z0-9]{1,40}$' OR header = ANY (reserved) THEN
+            RAISE EXCEPTION 'headers: % cannot be the name of a header', quote_literal(left(header, 60))
+                USING ERRCODE = 'TB422',
+                    HINT = 'Use lower-case letters and digits, such as traceparent, and not the name of an attribute.';
+        END IF;
+    END LOOP;
     IF octet_length((event -> 'data')::text) > 1000000 THEN
         RAISE EXCEPTION 'data must have at most 1,000,000 bytes as JSON'
             USING ERRCODE = 'TB422', HINT = 'Store it elsewhere, and publish its address.';
@@ -333,7 +375,7 @@ END $$;
 
 -- A publisher for every language: the event exists if the caller's transaction commits. Returns its id.
 CREATE FUNCTION tickbird.publish(
-    topic text, type text, data json DEFAULT '{}', key text DEFAULT NULL, headers json DEFAULT '{}', tenant text DEFAULT NULL,
+    topic text, type text, data jsonb DEFAULT '{}', key text DEFAULT NULL, headers jsonb DEFAULT '{}', tenant text DEFAULT NULL,
     event_id uuid DEFAULT NULL, expected_version bigint DEFAULT NULL, source text DEFAULT NULL
 ) RETURNS uuid
 LANGUAGE plpgsql SECURITY INVOKER

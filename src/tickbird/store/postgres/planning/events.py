@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
+from tickbird.domain.events.event import tick_event_id
 from tickbird.domain.planning.fast_path import OnTimeRun
 from tickbird.domain.targets.event import EVENT
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.rows import columns, numbers
+from tickbird.store.postgres.rows import columns, numbers, texts
 from tickbird.store.shared.planning.rows import RunRow
 
 
@@ -33,15 +34,18 @@ async def split_on_time(db: Session, runs: Sequence[OnTimeRun]) -> tuple[list[On
 
 async def publish_on_time(db: Session, runs: Sequence[OnTimeRun], now: datetime) -> None:
     """Insert runs of ticks that are on time, with their events."""
-    templates = [run.info.template for run in runs]
+    templates = [(run.info.template, run.info.event) for run in runs]
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
     values = columns(runs)
     values.pop("start_by")
     await db.execute(
         "publish_on_time",
         **values,
-        **columns(list(kinds), "template_"),
+        schedule=texts([run.info.name for run in runs]),
+        event_id=texts([str(tick_event_id(run.info.namespace, run.info.name, run.tick)) for run in runs]),
         template=numbers(map(kinds.__getitem__, templates)),
+        **columns([template for template, _ in kinds], "template_"),
+        **columns([event for _, event in kinds if event is not None], "event_"),
         now=now,
     )
 

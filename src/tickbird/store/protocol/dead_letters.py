@@ -1,0 +1,63 @@
+"""Dead letters: what operators see and decide about events that a group could not handle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from tickbird.domain.events.dead_letters import DeadLetter, LetterChange, LetterFilter
+
+
+class DeadLetterStore(Protocol):
+    async def list(
+        self, namespace: str, which: LetterFilter, *, after: int | None = None, limit: int = 100
+    ) -> Sequence[DeadLetter]:
+        """Dead letters by id, oldest first, with ids above `after`."""
+
+    async def get(self, namespace: str, letter_id: int) -> DeadLetter:
+        """One dead letter. NotFoundError if there is none."""
+
+    async def find_by_event(self, namespace: str, position: int) -> Sequence[DeadLetter]:
+        """The dead letters of one event, by group."""
+
+    async def replay(
+        self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> LetterChange:
+        """Deliver a failed letter, and those of its transaction, again as soon as possible, and count failures from 0.
+
+        ConflictError if it is not `failed` or `retrying`.
+        """
+
+    async def replay_group(
+        self,
+        namespace: str,
+        group: str,
+        actor: str,
+        *,
+        note: str = "",
+        limit: int = 10_000,
+        now: datetime | None = None,
+    ) -> LetterChange:
+        """Replay the oldest failed letters of a group."""
+
+    async def skip(
+        self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> LetterChange:
+        """Never deliver an unresolved letter, nor those of its transaction; later events of their keys continue."""
+
+    async def repair(
+        self, namespace: str, letter_id: int, data: Any, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> LetterChange:
+        """Replay a failed letter with other data. If the namespace requires approval, it only becomes a proposal."""
+
+    async def approve(
+        self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> LetterChange:
+        """Replay with the proposed data. ConflictError if there is no proposal, or if it is the actor's own."""
+
+    async def set_approval(self, namespace: str, is_required: bool, actor: str, *, now: datetime | None = None) -> None:
+        """Require a second person for each repair in this namespace, or no longer."""
+
+    async def requires_approval(self, namespace: str) -> bool:
+        """True if repairs in this namespace need a second person."""
