@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tickbird.app import Run, Task, Tickbird
+    from tickbird.consumers.event_batch import EventBatch
     from tickbird.domain.calendars.calendar import Calendar, exclude
     from tickbird.domain.errors import (
         ConflictError,
         DefinitionError,
+        EventRefusedError,
         InvalidError,
         NotFinishedError,
         NotFoundError,
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
         StoreUnavailableError,
         TickbirdError,
         TriggerError,
+        UnavailableError,
         UnsupportedError,
     )
+    from tickbird.domain.events.event import Event, NewEvent
     from tickbird.domain.schedules.definition import Backoff
     from tickbird.domain.schedules.dependencies import After, after
     from tickbird.domain.targets.command import command
@@ -39,7 +43,11 @@ __all__ = [
     "Calendar",
     "ConflictError",
     "DefinitionError",
+    "Event",
+    "EventBatch",
+    "EventRefusedError",
     "InvalidError",
+    "NewEvent",
     "NotFinishedError",
     "NotFoundError",
     "PayloadError",
@@ -51,6 +59,7 @@ __all__ = [
     "Tickbird",
     "TickbirdError",
     "TriggerError",
+    "UnavailableError",
     "UnsupportedError",
     "after",
     "any_of",
@@ -68,8 +77,10 @@ __all__ = [
 # Names load on first use, so that `import tickbird` and `tickbird --help` stay fast.
 _MODULES = {
     "tickbird.app": ("Run", "Task", "Tickbird"),
+    "tickbird.consumers.event_batch": ("EventBatch",),
     "tickbird.domain.calendars.calendar": ("Calendar", "exclude"),
     "tickbird.domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "tickbird.domain.events.event": ("Event", "NewEvent"),
     "tickbird.domain.schedules.definition": ("Backoff",),
     "tickbird.domain.schedules.dependencies": ("After", "after"),
     "tickbird.domain.targets.command": ("command",),

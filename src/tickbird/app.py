@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+from tickbird.consumer_registry import ConsumerRegistry
 from tickbird.domain.errors import StoreError
 from tickbird.domain.text import check_name
 from tickbird.domain.urls import describe_url, is_server
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from tickbird.client import Client, StoreClient
     from tickbird.client.http import Transport
+    from tickbird.domain.events.deliveries import DeliveryOutcome
+    from tickbird.domain.events.event import NewEvent
     from tickbird.engine.code_sync import Declarations
     from tickbird.loop_thread import Portal
     from tickbird.store.protocol.sql_functions import SqlFunctionStore
@@ -34,8 +37,8 @@ __all__ = ["Run", "Task", "Tickbird"]
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 
 
-class Tickbird(TaskRegistry):
-    """An app: its tasks, the schedules that its code declares, and its store."""
+class Tickbird(TaskRegistry, ConsumerRegistry):
+    """An app: its tasks and consumers, the schedules that its code declares, and its store."""
 
     _portal: Portal
 
@@ -50,7 +53,8 @@ class Tickbird(TaskRegistry):
         command_env: Iterable[str] = (),
         sql_connections: int = 4,
     ) -> None:
-        super().__init__(commands, command_env, sql_connections)
+        TaskRegistry.__init__(self, commands, command_env, sql_connections)
+        ConsumerRegistry.__init__(self)
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
         self.namespace = check_name("default" if namespace is None else namespace, "namespace")
@@ -224,15 +228,41 @@ class Tickbird(TaskRegistry):
 
         if connection is None:
             return self._publish(topic, type, data, {**options, "source": source, "actor": actor or self.app})
+        event = new_event(topic, type, data, **options)
+        published = self.publish_many([event], connection=connection, source=source, actor=actor)
+        return _first(published) if isawaitable(published) else published[0]
+
+    def publish_many(
+        self,
+        events: Sequence[NewEvent],
+        *,
+        connection: Any = None,
+        source: str | None = None,
+        actor: str | None = None,
+    ) -> Any:
+        """Publish up to 1,000 events together, as `publish` does; returns an awaitable of their ids, in order.
+
+        A consumer group handles or fails them together. With a `connection` that is not async, returns the ids.
+        """
+        if connection is None:
+            return self._publish_many(events, source, actor or self.app)
         from tickbird.integrations.caller_transactions import publish_in
 
-        event = new_event(topic, type, data, **options)
-        published = publish_in(self, connection, [event], source=source, actor=actor)
-        return _first(published) if isawaitable(published) else published[0]
+        return publish_in(self, connection, events, source=source, actor=actor)
+
+    def commit_outcome(self, connection: Any, outcome: DeliveryOutcome) -> Any:
+        """Record the outcome of a delivery in the transaction of a connection, as `EventBatch.commit` does."""
+        from tickbird.integrations.caller_transactions import commit_in
+
+        return commit_in(self, connection, outcome)
 
     async def _publish(self, topic: str, type: str, data: Any, options: Mapping[str, Any]) -> str:  # noqa: A002
         client = await self.client()
         return str((await client.events.publish(topic, type, data, **options)).id)
+
+    async def _publish_many(self, events: Sequence[NewEvent], source: str | None, actor: str) -> list[str]:
+        client = await self.client()
+        return [str(event.id) for event in await client.events.publish_many(events, source=source, actor=actor)]
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         client = await self.client()

@@ -11,16 +11,18 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
+from tickbird.consumers.consumer import Consumer
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import Worker, publish_targets
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.code_sync import sync as write_declarations
+from tickbird.engine.consumers import STUCK_FACTOR, ConsumerSet
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
 from tickbird.engine.processes.pool import ProcessPool
@@ -54,6 +56,9 @@ class WorkerApp(Protocol):
 
     @property
     def declarations(self) -> Declarations: ...
+
+    @property
+    def consumers(self) -> Mapping[str, Consumer]: ...
 
     async def aclose(self) -> None: ...
 
@@ -135,6 +140,12 @@ def _children(bird: WorkerApp, executables: Iterable[Executable], options: Engin
     return ProcessPool(ChildConfig(reference, bird.url, bird.namespace), isolated, lease=options.lease)
 
 
+def _consumer_threads(consumers: Iterable[Consumer]) -> Executor | None:
+    """Threads of their own, so that tasks and consumers do not wait for one another."""
+    count = sum(STUCK_FACTOR * consumer.concurrency for consumer in consumers if consumer.blocking)
+    return ThreadPoolExecutor(max_workers=count, thread_name_prefix="tickbird consumer") if count else None
+
+
 class WorkerProcess:
     """Runs the engine of an app until it is drained."""
 
@@ -158,6 +169,7 @@ class WorkerProcess:
         elif not self._options.plan:
             self.worker = replace(self.worker, kind="executor")
         self._children = _children(bird, self._executables.values(), self._options) if self._options.execute else None
+        self._consumers = ConsumerSet(bird.consumers, _consumer_threads(bird.consumers.values()))
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
         self._draining = False
@@ -193,6 +205,8 @@ class WorkerProcess:
         finally:
             # Threads that ignore the stop request must not delay the end of the process.
             threads.shutdown(wait=False, cancel_futures=True)
+            if self._consumers.threads is not None:
+                self._consumers.threads.shutdown(wait=False, cancel_futures=True)
             if self._children is not None:
                 await asyncio.to_thread(self._children.close)
             await self._bird.aclose()
@@ -204,8 +218,11 @@ class WorkerProcess:
 
     @property
     def busy(self) -> int:
-        """The number of occupied slots."""
-        return self._engine.execution.running if self._engine is not None else 0
+        """The number of occupied slots, and of calls of consumers."""
+        if self._engine is None:
+            return 0
+        consuming = self._engine.consuming
+        return self._engine.execution.running + (consuming.running if consuming is not None else 0)
 
     @property
     def may_work(self) -> bool:
@@ -220,7 +237,7 @@ class WorkerProcess:
 
     def _leave(self) -> None:
         """End the process although some tasks did not stop; Python would wait for their threads."""
-        log.warning("%d tasks ignored the stop request: their runs were requeued", self.busy)
+        log.warning("%d tasks or consumers ignored the stop request: other workers continue their work", self.busy)
         logging.shutdown()
         os._exit(0)
 
@@ -250,6 +267,7 @@ class WorkerProcess:
                 threads=threads,
                 children=self._children,
                 wall=time.time,
+                consumers=self._consumers,
             )
             if self._draining:
                 self._engine.drain()

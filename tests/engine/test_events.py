@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -12,14 +13,15 @@ import pytest
 from tests.engine.test_worker import until
 from tickbird import Tickbird, event, every
 from tickbird.domain.events.event import Event
+from tickbird.engine.engine import EngineOptions
 from tickbird.stores import open_store
 from tickbird.worker import WorkerProcess
 
 
 @asynccontextmanager
-async def working(bird: Tickbird) -> AsyncIterator[None]:
+async def working(bird: Tickbird, options: EngineOptions | None = None) -> AsyncIterator[None]:
     """A worker of the app, until the end of the block."""
-    worker = WorkerProcess(bird)
+    worker = WorkerProcess(bird, options=options)
     started = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -65,6 +67,42 @@ async def test_ticks_and_publishers_share_one_log(url: str) -> None:
         assert {run.result["event_id"] for run in runs} >= {str(one.id) for one in beats}
     events = await read(bird, "#")
     assert [one.position for one in events] == list(range(1, len(events) + 1))
+    await bird.aclose()
+
+
+async def test_a_tick_reaches_a_consumer_without_a_poll(url: str) -> None:
+    await open_store(url).migrate()
+    bird = Tickbird(url)
+    bird.schedule("beat", event("clock.beat", "Beat", key="clock"), every(seconds=1))
+    positions: list[int | None] = []
+
+    @bird.consumer("clock.*", group="clock")
+    async def handle(event: Event) -> None:
+        positions.append(event.position)
+
+    async with working(bird, options=EngineOptions(safety_poll=600.0)):
+
+        async def has_three() -> bool:
+            return len(positions) >= 3
+
+        await until(has_three)
+    assert positions == list(range(1, len(positions) + 1))
+    await bird.aclose()
+
+
+async def test_a_schedule_that_publishes_has_no_problem_under_a_worker(url: str) -> None:
+    await open_store(url).migrate()
+    bird = Tickbird(url)
+    bird.schedule(
+        "nightly", event("orders.nightly", "ReportDue"), every(hours=1, anchor=datetime(2100, 1, 1, tzinfo=UTC))
+    )
+    async with working(bird):
+        client = await bird.client()
+        [schedule] = await client.schedules.list()
+        assert schedule.problems == ()
+        why = await client.ticks.why("nightly", datetime(2100, 1, 1, tzinfo=UTC))
+        assert "no live worker" not in why.sentence
+        assert all("orders.nightly" not in finding.text for finding in await client.system.doctor())
     await bird.aclose()
 
 

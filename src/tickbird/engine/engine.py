@@ -13,6 +13,7 @@ from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
+from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.loop import StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
@@ -61,6 +62,7 @@ class Engine:
         sink: RunSink | None = None,
         children: ProcessPool | None = None,
         wall: Callable[[], float] | None = None,
+        consumers: ConsumerSet | None = None,
     ) -> None:
         clock = clock or StoreClock()
         self.logs = RunLogBuffer(store)
@@ -120,6 +122,18 @@ class Engine:
             self._stamp = StepLoop("stamp", self.stamping.step, poll, self._may_work)
             self.planning.on_events = self._wake_stamper
         self.logs.on_lines = self._logs.wake
+        self.consuming: ConsumerSteps | None = None
+        self._consumer_loops: list[StepLoop] = []
+        if consumers is not None and consumers.consumers and options.execute:
+            self.consuming = ConsumerSteps(
+                store, clock, worker, consumers, lease=options.lease, work_loop=work_loop, clock_guard=clock_guard
+            )
+            self._consume = StepLoop("consume", self.consuming.claim, poll, self._may_work)
+            record = StepLoop("finish deliveries", self.consuming.finish, poll)
+            renew = StepLoop("renew partitions", self.consuming.renew, options.lease / 3)
+            self._consumer_loops = [record, renew, self._consume]
+            self.consuming.on_free = self._consume.wake
+            self.consuming.on_outcome = record.wake
         self._ending = asyncio.Event()
 
     def _wake_claim(self) -> None:
@@ -134,10 +148,13 @@ class Engine:
 
     def _wake_consumers(self) -> None:
         """New events have positions."""
+        if self.consuming is not None:
+            self._consume.wake()
 
     def _wake_readiness(self) -> None:
         for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
             repeat.wake()
+        self._wake_consumers()
 
     def _wake_alarmed(self) -> None:
         """Report the alarm to other workers, which must not trust the clock either; claim the runs that wait for it."""
@@ -156,6 +173,8 @@ class Engine:
         """Run until drained, or until the store is migrated beyond this code; leases are renewed to the end."""
         try:
             await self.maintenance.begin()
+            if self.consuming is not None and self.readiness.may_work:
+                await self.consuming.declare()
         except StoreError:
             raise
         except BaseException:
@@ -170,6 +189,7 @@ class Engine:
                 working.append(self._stamp)
         if self._options.execute:
             working.append(self._claim)
+        working += self._consumer_loops
         tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
@@ -179,8 +199,13 @@ class Engine:
             if self.stamping is not None:
                 self._stamp.stop()
             self.execution.stop_claiming()
+            draining = [self.execution.drain(self._options.drain)]
+            if self.consuming is not None:
+                self._consume.stop()
+                self.consuming.stop_claiming()
+                draining.append(self.consuming.drain(self._options.drain))
             await self._report_draining()
-            await self.execution.drain(self._options.drain)
+            await asyncio.gather(*draining)
         finally:
             listening.cancel()
             for repeat in working:
@@ -223,5 +248,6 @@ class Engine:
             self._claim.wake()
         self._renew.wake()
         self._wake_stamper()
+        self._wake_consumers()
         # A client may be waiting for a run that it triggered, so claiming goes before planning.
         asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)

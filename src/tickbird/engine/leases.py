@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from tickbird.domain.errors import StoreError
 from tickbird.domain.runs.leases import LeaseRef, RenewResult
@@ -15,6 +15,7 @@ from tickbird.engine.clock import Clock
 from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
+T = TypeVar("T")
 _MIN_RENEWAL_INTERVAL = 0.25
 
 
@@ -61,7 +62,7 @@ class LeaseRenewer:
             self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
         )
         try:
-            renewed = await self._await_renewal(request)
+            renewed: RenewResult = await response_within(request, self._renewal_timeout())
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no response in time")
             return min(1.0, self._lease / 10)
@@ -81,20 +82,6 @@ class LeaseRenewer:
         # A lease starts with the request: after a slow response, the next renewal is due soon.
         return self._lease / 3 - (self._clock.monotonic() - began)
 
-    async def _await_renewal(self, request: asyncio.Future[RenewResult]) -> RenewResult:
-        """Wait for the response to a renewal, with a timeout; a cancelled request may take long to unwind."""
-        try:
-            done, _ = await asyncio.wait([request], timeout=self._renewal_timeout())
-        except asyncio.CancelledError:
-            request.cancel()
-            raise
-        if not done:
-            request.cancel()
-            # Retrieve the exception, so that asyncio does not log it.
-            request.add_done_callback(lambda call: call.cancelled() or call.exception())
-            raise TimeoutError
-        return request.result()
-
     def _renewal_timeout(self) -> float:
         """Seconds to wait for a renewal; it ends before work must stop because of a missing renewal."""
         ends = [attempt.lease_ends for attempt in self._holder.held.values() if attempt.stop_reason != "lease"]
@@ -107,3 +94,18 @@ class LeaseRenewer:
             if attempt.stop_reason != "lease" and attempt.is_expiring:
                 log.error("run %d: its lease could not be renewed, stopping it", attempt.claimed.id)
                 self._holder.stop(attempt, "lease")
+
+
+async def response_within(request: asyncio.Future[T], seconds: float) -> T:
+    """Wait for the response to a renewal; raises TimeoutError. A cancelled request may take long to unwind."""
+    try:
+        done, _ = await asyncio.wait([request], timeout=seconds)
+    except asyncio.CancelledError:
+        request.cancel()
+        raise
+    if not done:
+        request.cancel()
+        # Retrieve the exception, so that asyncio does not log it.
+        request.add_done_callback(lambda call: call.cancelled() or call.exception())
+        raise TimeoutError
+    return request.result()

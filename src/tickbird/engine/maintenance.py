@@ -166,6 +166,14 @@ class Maintenance:
                 deleted,
                 await self._store.events.prune(older_than=self._retention.seconds, limit=batch, now=self._clock.now()),
             )
+        if "consumers" in self._store.capabilities:
+            seconds = self._retention.seconds
+            deleted = max(
+                deleted,
+                await self._store.consumers.prune(
+                    idle_for=seconds, letters_older_than=seconds, limit=batch, now=self._clock.now()
+                ),
+            )
         return 0.1 if deleted >= batch else PRUNE_PAUSE
 
     async def drain(self) -> None:

@@ -8,8 +8,9 @@ from typing import Final
 from tickbird.engine.clock import Clock
 from tickbird.store.protocol.events import EventStore
 
-# Seconds between passes that found nothing; after the last one, the stamper rests until a wake-up.
-_DELAYS: Final = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064)
+# Seconds between passes that found nothing; after the last one, the stamper rests until a wake-up. Short, because
+# publishers send no wake-ups meanwhile: an event waits half of it.
+_DELAYS: Final = (0.001, 0.002, *(15 * [0.004]))
 # Seconds after which a pass looks at everything, also at rows that an earlier pass should have since.
 _FULL_AFTER: Final = 60.0
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from tickbird.domain.errors import LeaseLostError
+from tickbird.domain.events.deliveries import DeliveryOutcome
 from tickbird.domain.events.event import NewEvent, check_source, event_rows
 from tickbird.domain.runs.new_run import new_run
 from tickbird.domain.schedules.payload_schema import check_by_schema
@@ -77,6 +79,26 @@ def publish_in(
                 bird.namespace, rows, check_source(source, bird.namespace), publisher
             )
             return ids
+
+        return steps(), joining.statements(bird.url)
+
+    return do_on(connection, work)
+
+
+def commit_in(bird: EnqueueApp, connection: Any, outcome: DeliveryOutcome) -> Any:
+    """Record what a consumer has handled; raises LeaseLostError if its lease or the position has changed."""
+
+    def work(dialect: str) -> tuple[StatementScript[None], Mapping[str, str]]:
+        joining = enqueue_steps(bird.url, dialect)
+
+        def steps() -> StatementScript[None]:
+            yield from joining.placing(bird.url)
+            if not (yield from joining.committing_delivery(outcome)):
+                raise LeaseLostError(
+                    f"group {outcome.lease.group}, partition {outcome.lease.partition}: these events are delivered by "
+                    "another worker, or were handled already.",
+                    hint="Roll back: nothing of this transaction must remain.",
+                )
 
         return steps(), joining.statements(bird.url)
 

@@ -12,6 +12,7 @@ from tickbird.app import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.targets.target import TASK
+from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
@@ -74,6 +75,16 @@ class Harness:
             retention=Retention(),
             on_runs=lambda: None,
         )
+        self._consuming: ConsumerSteps | None = None
+        if self.bird.consumers:
+            self._consuming = ConsumerSteps(
+                self.store,
+                self.clock,
+                self.worker,
+                ConsumerSet(self.bird.consumers, None),
+                lease=self._lease,
+                work_loop=asyncio.get_running_loop(),
+            )
         self.bird.adopt_client(self.client)
         await self._upkeep.begin()
         await self.settle()
@@ -83,6 +94,8 @@ class Harness:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.bird.adopt_client(None)
+        if self._consuming is not None:
+            await self._consuming.drain(self._lease)
         await self.store.close()
 
     @property
@@ -106,6 +119,26 @@ class Harness:
             upcoming = await self._due()
         self.clock.move_to(max(end, self.now))
         await self._due()
+
+    async def consume(self) -> int:
+        """Deliver all events that are due at this instant, in order; returns how many the consumers have handled.
+
+        An event that failed is due again after its backoff: `advance`, then consume again.
+        """
+        consuming = self._consuming
+        if consuming is None:
+            return 0
+        before = consuming.delivered
+        while True:
+            while (await self.store.events.stamp(now=self.now)).more:
+                pass
+            wait = await consuming.claim()
+            began = bool(consuming.held)
+            while consuming.held or consuming.running:
+                await consuming.finish()
+                await asyncio.sleep(0)
+            if not began and wait != 0.0:
+                return consuming.delivered - before
 
     async def _due(self) -> datetime | None:
         """Call every step until none has work; returns the next instant at which one is due."""
@@ -141,6 +174,19 @@ _TIMED = {
     "inspect",
     "backfills.cancel",
     "backfills.create",
+    "consumers.copy",
+    "consumers.delete",
+    "consumers.list",
+    "consumers.resume",
+    "consumers.seek",
+    "consumers.stop",
+    "dead_letters.approve",
+    "dead_letters.repair",
+    "dead_letters.replay",
+    "dead_letters.replay_group",
+    "dead_letters.set_approval",
+    "dead_letters.skip",
+    "events.publish",
     "held.resolve",
     "pings.add",
     "queues.find_position",

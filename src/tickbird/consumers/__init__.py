@@ -1,0 +1,1 @@
+"""Consumers: functions and sinks that receive the events of a group."""
