@@ -13,6 +13,7 @@ from typing import Any
 import click
 import pytest
 
+from conformance.events import steps
 from tests.cli.conftest import APP, Cli
 from tickbird.cli import root
 from tickbird.cli.help import Page, page_of
@@ -43,6 +44,10 @@ END:VCALENDAR
 """
 BEAT = 'from celery import Celery\napp = Celery()\napp.conf.beat_schedule = {"a": {"task": "a", "schedule": 60.0}}\n'
 JOBS = "jobid,schedule,command,database\n1,0 3 * * *,SELECT cleanup(),shop\n"
+SCHEDULES = (
+    "schedule_name,frequency_unit,frequency_time,start_ts,event_topic,event_type,event_data\n"
+    "sync,MINUTES,5,2026-01-01 00:00:00+00,portal-event,SyncDue,{}\n"
+)
 # They go on until they are ended, prove by faults, or need another system; that they parse is all that is tried.
 ONLY_PARSED = (
     "dev",
@@ -54,6 +59,7 @@ ONLY_PARSED = (
     "--trust-",
     "django-celery-beat",
     "pg_cron postgresql:",
+    "light-portal postgresql:",
     "migrate --roles --url",
     "tail --schedule",
     "shadow report",
@@ -66,6 +72,8 @@ CODES = {
     "tickbird rm digest": 2,
     "tickbird drop digest --": 4,
     "tickbird drop digest": 2,
+    "tickbird consumers rm billing-test --": 0,
+    "tickbird consumers rm": 2,
     "tickbird release": 4,
 }
 
@@ -136,17 +144,31 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     [backfill] = await client.backfills.list()
     await client.schedules.update("digest", actor="ana", timeout="9m")
     event, *_ = [await client.events.publish("orders.paid", "OrderPaid", key="42", actor="ana") for _ in range(3)]
+    await steps.declare(store)
+    await steps.consume(store, fails=lambda _: True)
+    [letter] = await client.dead_letters.list(state="failed")
     return {
         "1042": str(run.id),
         "2b1c6c8e-5f3b-4c55-9d0e-0f6f6a1f0f11": str(event.id),
         "--cancel 7": f"--cancel {backfill.id}",
+        "--position 120": "--position 2",
+        **{f"{verb} 7": f"{verb} {letter.id}" for verb in ("show", "replay", "skip", "repair", "approve")},
     }
+
+
+async def propose(client: Client, letter_id: int) -> None:
+    """A repair by another person than the one who approves it."""
+    await client.dead_letters.set_approval(True, actor="root")
+    await client.dead_letters.repair(letter_id, {"total": 10}, actor="bo")
 
 
 # What must have happened before an example makes sense.
 BEFORE: dict[str, Callable[[Client, dict[str, str]], Any]] = {
     "resume": lambda client, _: client.schedules.pause("digest", actor="ana", note="x"),
     "retry": lambda client, ids: client.runs.cancel(int(ids["1042"]), actor="ana"),
+    "consumers rm": lambda client, _: client.consumers.copy("billing", "billing-test", 0, actor="ana"),
+    "consumers resume": lambda client, _: client.consumers.stop("billing", actor="ana"),
+    "dead-letters approve": lambda client, ids: propose(client, int(ids["show 7"].removeprefix("show "))),
 }
 
 
@@ -170,6 +192,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tup
         "settings.py": BEAT,
         "shifts.ics": SHIFTS,
         "jobs.csv": JOBS,
+        "order.json": '{"total": 10}',
+        "schedules.csv": SCHEDULES,
     }
     for name, text in sources.items():
         (folder / name).write_text(text)

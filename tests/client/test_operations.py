@@ -20,7 +20,16 @@ from tickbird.wire.operations import Operation, operations_of
 
 # They change nothing, or only what is not audited.
 # An event has its own record, with its actor.
-UNAUDITED = {"preview_backfill", "preview_calendar", "diff", "preview", "simulate", "ping", "publish_event"}
+UNAUDITED = {
+    "preview_backfill",
+    "preview_calendar",
+    "diff",
+    "preview",
+    "simulate",
+    "ping",
+    "publish_event",
+    "publish_events",
+}
 
 
 def operations() -> Iterator[tuple[str, Operation]]:

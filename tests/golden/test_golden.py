@@ -19,6 +19,7 @@ import click
 import httpx
 import pytest
 
+from conformance.events import steps
 from tests.cli.conftest import APP, Cli, Said
 from tests.client.http.servers import serving
 from tickbird.cli import root
@@ -113,6 +114,22 @@ queues
 events publish orders.paid Paid --key 42 --id 00000000-0000-0000-0000-000000000001
 events ls
 events show 00000000-0000-0000-0000-000000000001
+CONSUME
+events why 00000000-0000-0000-0000-000000000001
+consumers ls
+consumers show billing
+consumers copy billing test --position 0
+consumers seek test --position 0 -y
+consumers stop test --reason x
+consumers resume test
+consumers rm test -y
+dead-letters ls
+dead-letters show 1
+dead-letters replay 1
+dead-letters approval on
+dead-letters repair 1 --data {}
+dead-letters approve 1 --actor bo
+dead-letters skip 1 -y
 START
 workers
 drain w1
@@ -148,6 +165,7 @@ import crontab crontab
 import kubernetes job.yaml
 import ical calendar.ics
 import pg_cron jobs.csv
+import light-portal schedules.csv
 completion bash
 doctor
 rm etl -y
@@ -225,6 +243,10 @@ def shop(folder: Path) -> Cli:
         "wrong.toml": FILE.replace("retries", "retires"),
         "crontab": CRONTAB,
         "jobs.csv": "jobid,schedule,command\n1,0 3 * * *,SELECT cleanup()\n",
+        "schedules.csv": (
+            "schedule_name,frequency_unit,frequency_time,start_ts,event_topic,event_type,event_data\n"
+            "sync,MINUTES,5,2026-01-01 00:00:00+00,portal-event,SyncDue,{}\n"
+        ),
         "calendar.ics": CALENDAR,
         "job.yaml": CRONJOB,
     }.items():
@@ -290,7 +312,13 @@ async def _start(_: Client, store: Store) -> None:
     await store.workers.heartbeat(W1, 3_600)
 
 
-WORKER = {"WORK": _work, "HOLD": _hold, "START": _start}
+async def _consume(_: Client, store: Store) -> None:
+    """A group whose consumer fails."""
+    await steps.declare(store)
+    await steps.consume(store, fails=lambda _: True)
+
+
+WORKER = {"CONSUME": _consume, "WORK": _work, "HOLD": _hold, "START": _start}
 
 
 def _documents(said: Said) -> Any:

@@ -109,6 +109,8 @@ async def _refuse_route(request: Request, error: Any) -> Any:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         # The framework names only the methods of the first route of this path.
-        matching = (route for route in request.app.router.routes if route.matches(request.scope)[0] != Match.NONE)
-        headers["Allow"] = ", ".join(sorted({method for route in matching for method in route.methods}))
+        matching = [route for route in request.app.router.routes if route.matches(request.scope)[0] != Match.NONE]
+        # /events/batch is not an event, so the methods of /events/{event_id} are not named.
+        named = [route for route in matching if "{" not in route.path] or matching
+        headers["Allow"] = ", ".join(sorted({method for route in named for method in route.methods}))
     return of_status(error.status_code, error.detail, headers).response()

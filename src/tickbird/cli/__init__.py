@@ -46,7 +46,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "held": ("runs.held", "List held runs, by schedule."),
         "limits": ("runs.concurrency", "List concurrency keys with limits, active runs and waiting runs."),
         "queues": ("runs.queues", "List queues with runs, rate limits and workers."),
-        "events": ("events.events", "List, show and publish events."),
+        "events": ("events.events", "List, show, explain and publish events."),
         "workers": ("system.workers", "List live workers: queues, slots, last heartbeat, and why a worker is idle."),
     },
     "Files": {
@@ -77,6 +77,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "drop": ("runs.held", "Cancel the held runs of a schedule, oldest first."),
         "limit": ("runs.concurrency", "Set or remove the concurrency limit of a key."),
         "queue": ("runs.queues", "Show a queue, or set or remove its rate limit."),
+        "consumers": ("events.consumers", "List consumer groups, and move, copy, stop or resume them."),
+        "dead-letters": ("events.dead_letters", "List dead letters, and replay, repair or skip them."),
         "drain": ("system.workers", "Shut down a worker gracefully: it finishes its runs first."),
     },
 }

@@ -99,6 +99,16 @@ async def _backfills(client: Client, _: click.Context, __: str) -> Completions:
     return [(str(backfill.id), backfill.schedule) for backfill in await client.backfills.list(limit=_NEWEST)]
 
 
+async def _groups(client: Client, _: click.Context, __: str) -> Completions:
+    return [(group.name, group.state) for group in await client.consumers.list()]
+
+
+async def _letters(client: Client, _: click.Context, __: str) -> Completions:
+    return [
+        (str(letter.id), f"{letter.group} {letter.state}") for letter in await client.dead_letters.list(limit=_NEWEST)
+    ]
+
+
 async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
     return [(token.id, token.name) for token in await client.tokens.list(live=True, limit=_MAX_COUNT)]
 
@@ -121,6 +131,8 @@ calendar_names = _from_store(_calendars)
 key_names = _from_store(_keys)
 run_ids = _from_store(_runs)
 backfill_ids = _from_store(_backfills)
+group_names = _from_store(_groups)
+letter_ids = _from_store(_letters)
 token_ids = _from_store(_tokens)
 worker_ids = _from_store(_workers)
 revision_numbers = _from_store(_revisions)

@@ -15,6 +15,9 @@ from tickbird.client.backfills import Backfills
 from tickbird.client.base import ClientBase, N
 from tickbird.client.calendars import Calendars
 from tickbird.client.concurrency import Limits
+from tickbird.client.consumers import Consumers
+from tickbird.client.dead_letters import DeadLetters
+from tickbird.client.event_schedules import EventSchedules
 from tickbird.client.events import Events
 from tickbird.client.file_service import FileService
 from tickbird.client.files import Files
@@ -71,6 +74,9 @@ class Client(ABC):
     overrides = Noun(Overrides)
     pings = Noun(Pings)
     events = Noun(Events)
+    consumers = Noun(Consumers)
+    dead_letters = Noun(DeadLetters)
+    event_schedules = Noun(EventSchedules)
     runs = Noun(Runs)
     held = Noun(Held)
     backfills = Noun(Backfills)

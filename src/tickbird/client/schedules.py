@@ -31,7 +31,7 @@ from tickbird.domain.schedules.definition_changes import (
 from tickbird.domain.schedules.definition_input import read_changes, read_definition
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.policy_input import check_fields
-from tickbird.domain.schedules.schedule import PutResult, Schedule, State
+from tickbird.domain.schedules.schedule import PauseState, PutResult, Schedule, State
 from tickbird.domain.targets.registry import as_target
 from tickbird.domain.targets.spec import TargetSpec
 from tickbird.domain.text import check_new_name
@@ -114,14 +114,21 @@ class Schedules(Bulk):
         return await self._create(name, fields, actor, first, unknown_task_ok=unknown_task_ok)
 
     async def _create(
-        self, name: str, fields: Mapping[str, Any], actor: str, first: Any = None, *, unknown_task_ok: bool = True
+        self,
+        name: str,
+        fields: Mapping[str, Any],
+        actor: str,
+        first: Any = None,
+        *,
+        unknown_task_ok: bool = True,
+        pause: PauseState | None = None,
     ) -> Schedule:
         check_new_name(name, "schedule")
         fields = dict(fields)
         payload = fields.pop("payload", None) or {}
         payload, settings = await self._checked(fields["target"], payload, unknown_task_ok=unknown_task_ok)
         definition = new_definition(fields, payload, settings)
-        command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
+        command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first, pause=pause)
         return (await self._change(name, command)).schedule
 
     @viewer.get("get_schedule", "/schedules/{name}", "Get a schedule", etag=lambda schedule: schedule.revision)
@@ -258,9 +265,21 @@ class Schedules(Bulk):
         """
         fields, left_out = read_definition(definition, none)
         await self._check_role(name, fields["target"], granted)
+        return await self._put(name, fields, left_out, actor, revision)
+
+    async def _put(
+        self,
+        name: str,
+        fields: Mapping[str, Any],
+        left_out: Collection[str],
+        actor: str,
+        revision: int | None,
+        pause: PauseState | None = None,
+    ) -> PutResult:
+        """Create or replace a schedule; `pause` is that of a new one."""
         if revision == 0:
             try:
-                return PutResult(await self._create(name, fields, actor), created=True)
+                return PutResult(await self._create(name, fields, actor, pause=pause), created=True)
             except ConflictError as error:
                 raise StaleError(error.message, hint=error.hint) from None
         for tries in range(_MAX_PUT_TRIES):
@@ -271,7 +290,7 @@ class Schedules(Bulk):
                     hint = "Leave out If-Match to create it."
                     raise StaleError(f"there is no schedule {name[:200]!r}.", hint=hint) from None
             try:
-                return PutResult(await self._create(name, fields, actor), created=True)
+                return PutResult(await self._create(name, fields, actor, pause=pause), created=True)
             except ConflictError:
                 # Another client has probably created it since.
                 if tries == _MAX_PUT_TRIES - 1:

@@ -100,7 +100,13 @@ def _build(kind: Any, members: dict[str, Any], field: str) -> Any:
             arguments[attribute.name] = _from_json(hints[attribute.name], members[key], f"{field}.{key}")
         elif (attribute.default, attribute.default_factory) == (MISSING, MISSING):
             raise refuse(f"{field}.{key}", "is missing")
-    return kind(**arguments)
+    try:
+        return kind(**arguments)
+    except InvalidError as error:
+        if error.field:
+            # Which one of a list.
+            error.field, error.message = f"{field}.{error.field}", f"{field}.{error.message}"
+        raise
 
 
 def argument_check(hint: Any, *, all_limits: bool = False) -> Check | None:

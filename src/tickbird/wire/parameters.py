@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Union, get_args, get_origin
@@ -41,8 +41,8 @@ class Meta:
     gt: float | None = None
     min_length: int | None = None
     max_length: int | None = None
-    # Only described: the domain checks the value, with a better error.
-    schema: Mapping[str, Any] | None = None
+    # Only described: the domain checks the value, with a better error. A dict has no hash.
+    schema: Mapping[str, Any] | None = field(default=None, hash=False)
     # Called by the HTTP client before it sends the value; its errors are raised to the caller.
     check: Callable[[Any], Any] | None = None
     # Raises an error for an invalid value, in requests and in both clients.

@@ -6,12 +6,12 @@ import types
 from collections.abc import Callable, Mapping
 from collections.abc import Collection as AbstractCollection
 from collections.abc import Sequence as AbstractSequence
-from dataclasses import is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from inspect import getdoc
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from tickbird.wire.codec import Object, Objects, adapter_of, shape_of
+from tickbird.wire.codec import Object, Objects, adapter_of, shape_of, wire_name
 
 Schema = dict[str, Any]
 INSTANT: Final[Schema] = {"type": "string", "format": "date-time", "description": "An instant, in UTC."}
@@ -77,7 +77,9 @@ class Components:
                 member.key: _described(self.schema(member.hint), declared.about.get(member.key))
                 for member in declared.members
             }
-            self.schemas[name] = object_schema(properties, properties, description=getdoc(kind), closed=declared.closed)
+            # In a request, fields with a default can be left out.
+            required = required_fields(kind) if declared.closed else properties
+            self.schemas[name] = object_schema(properties, required, description=getdoc(kind), closed=declared.closed)
         return {"$ref": f"{_REF}{name}"}
 
 
@@ -95,6 +97,12 @@ def object_schema(
     if closed:
         schema["additionalProperties"] = False
     return schema if description is None else {**schema, "description": description}
+
+
+def required_fields(kind: Any) -> list[str]:
+    """Return the keys of fields that have no default."""
+    stated = [field for field in fields(kind) if (field.default, field.default_factory) == (MISSING, MISSING)]
+    return [wire_name(field.name) for field in stated]
 
 
 def _described(schema: Schema, text: str | None) -> Schema:

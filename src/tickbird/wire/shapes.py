@@ -14,7 +14,9 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.events.dead_letters import DeadLetter, LetterChange
 from tickbird.domain.events.event import Event
+from tickbird.domain.events.groups import ConsumerGroup
 from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats, QueueForecast
 from tickbird.domain.forecast.preview import Preview, PreviewedTick
 from tickbird.domain.forecast.suggestions import Suggestion
@@ -66,10 +68,32 @@ shape(
     Event,
     about={
         "position": "Gapless in the namespace; null until it is stamped.",
+        "stamped_at": "When it got its position.",
         "version": "Counts the events of the key.",
         "transaction_id": "Of events that were published together.",
     },
 )
+shape(
+    ConsumerGroup,
+    *("name", "app", "topics", "state", "reason", "lag", "oldest_at", "dead_letters", "partitions", "scratch_of"),
+    *("created_at", "declared_at"),
+    about={
+        "reason": "Why it is stopped.",
+        "lag": "Events of any topic that it has not read.",
+        "oldest_at": "When the oldest of them got its position; null without a lag.",
+        "dead_letters": "Their number by state.",
+        "scratch_of": "The group whose consumer also reads this one.",
+        "declared_at": "When a worker declared it last.",
+    },
+)
+shape(
+    DeadLetter,
+    about={
+        "retry_at": "Of the next attempt, while it is retrying.",
+        "repair": "Replaces the data of the event for this group.",
+    },
+)
+shape(LetterChange, about={"is_proposed": "The repair takes effect when a second person approves it."})
 
 # Limits and queues.
 adapt(RateLimit, str, read_rate, {"type": "string"})

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from conformance.events import steps
 from conformance.steps import T0
 from tests.api.conftest import Api, refused
 from tickbird.api.routes.metrics import MEDIA_TYPE, READ_INTERVAL, MetricsCache
-from tickbird.domain.doctor.metrics import NamespaceMetrics
+from tickbird.domain.doctor.metrics import MAX_GROUPS, NamespaceMetrics
 from tickbird.domain.doctor.prometheus import write_gauges
+from tickbird.domain.events.groups import MAX_COUNTED, ConsumerGroup, PartitionStatus
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 
@@ -27,7 +29,15 @@ NAMES = [
     "tickbird_workers",
     "tickbird_workers_draining",
     "tickbird_worker_slots",
+    "tickbird_event_position",
+    "tickbird_unstamped_age_seconds",
     "tickbird_counts_capped",
+]
+OF_GROUPS = [
+    "tickbird_consumer_lag",
+    "tickbird_consumer_lag_seconds",
+    "tickbird_consumer_stopped",
+    "tickbird_dead_letters",
 ]
 LINE = re.compile(r'(tickbird_\w+)\{((?:\w+="(?:[^"\\\n]|\\.)*",?)+)\} (\d+(?:\.\d+)?(?:e[+-]\d+)?)')
 
@@ -58,6 +68,18 @@ async def test_what_there_is(api: Api) -> None:
     assert "digest" not in answer.text
 
 
+async def test_what_groups_have_read(api: Api) -> None:
+    await steps.declare(api.store)
+    await steps.publish(api.store, steps.A, steps.B, steps.C)
+    await steps.consume(api.store, fails=lambda event: event.key == steps.A)
+    await api.store.consumers.seek("default", steps.GROUP, 2, "ada")
+    found = values((await api.ask("GET", "/metrics", "viewer")).text)
+    assert found['tickbird_event_position{namespace="default"}'] == 3
+    assert found['tickbird_consumer_lag{namespace="default",group="billing"}'] == 1
+    assert found['tickbird_consumer_lag_seconds{namespace="default",group="billing"}'] >= 0
+    assert found['tickbird_dead_letters{namespace="default",group="billing",state="failed"}'] == 1
+
+
 async def test_who_may_see_what(memory: Api) -> None:
     refused(await memory.plain("GET", "/metrics"), 401, "unauthorized")
     refused(await memory.ask("GET", "/metrics", "viewer", "a", params={"namespace": "b"}), 403, "closed-namespace")
@@ -77,6 +99,51 @@ def test_ages_and_odd_names() -> None:
     assert found[f"tickbird_queued_age_seconds{{{label}}}"] == 90.5
     assert found[f"tickbird_planning_lag_seconds{{{label}}}"] == 0
     assert found[f'tickbird_schedules{{{label},state="active"}}'] == 1_234_567
+
+
+def group(name: str = "billing", lag: int = 0, **fields: Any) -> ConsumerGroup:
+    values: dict[str, Any] = {"app": "shop", "topics": ("#",), "state": "active", "reason": None, "scratch_of": None}
+    part = PartitionStatus(
+        partition=0,
+        position=5,
+        lag=lag,
+        oldest_at=T0 - timedelta(seconds=90) if lag else None,
+        worker=None,
+        leased_until=None,
+        paused_until=None,
+        error=None,
+    )
+    given = {**values, "created_at": T0, "declared_at": T0, "partitions": (part,), **fields}
+    return ConsumerGroup(name=name, **given)
+
+
+def test_each_group_has_its_lag_and_its_dead_letters() -> None:
+    measures = NamespaceMetrics(T0, unstamped_since=T0 - timedelta(seconds=61)).with_events(
+        50, [group(lag=3, dead_letters={"failed": 2, "delivered": 9}), group("stopped", state="stopped")]
+    )
+    text = write_gauges("a", measures)
+    found = values(text)
+    assert found['tickbird_event_position{namespace="a"}'] == 50
+    assert found['tickbird_unstamped_age_seconds{namespace="a"}'] == 61
+    assert found['tickbird_consumer_lag{namespace="a",group="billing"}'] == 3
+    assert found['tickbird_consumer_lag_seconds{namespace="a",group="billing"}'] == 90
+    assert found['tickbird_consumer_lag_seconds{namespace="a",group="stopped"}'] == 0
+    assert found['tickbird_consumer_stopped{namespace="a",group="stopped"}'] == 1
+    assert found['tickbird_dead_letters{namespace="a",group="billing",state="failed"}'] == 2
+    assert "delivered" not in text
+    assert found['tickbird_counts_capped{namespace="a"}'] == 0
+    assert sorted(re.findall(r"# TYPE (\S+) gauge", text)) == sorted([*NAMES, *OF_GROUPS])
+
+
+def test_only_the_first_groups_have_values() -> None:
+    capped = 'tickbird_counts_capped{namespace="a"}'
+    groups = [group(f"g{number:03}") for number in range(MAX_GROUPS + 1)]
+    found = values(write_gauges("a", NamespaceMetrics(T0).with_events(0, groups)))
+    assert len([name for name in found if name.startswith("tickbird_consumer_lag{")]) == MAX_GROUPS
+    assert found[capped] == 1
+    assert values(write_gauges("a", NamespaceMetrics(T0).with_events(0, groups[:-1])))[capped] == 0
+    many = NamespaceMetrics(T0).with_events(0, [group(lag=MAX_COUNTED + 1)])
+    assert values(write_gauges("a", many))[capped] == 1
 
 
 async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,14 +6,18 @@ import inspect
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 
-from tests.client.http.conftest import Both
+from conformance.events import steps
+from tests.client.http.conftest import URL, Both
 from tickbird.client import Client
 from tickbird.client.http import HttpClient
 from tickbird.client.sessions import open_session
-from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError
+from tickbird.domain.errors import AccessError, ConflictError, CountChangedError, InvalidError, NotFoundError
+from tickbird.domain.events.event import NewEvent
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
@@ -459,3 +463,116 @@ async def test_pings_are_told_and_read(both: Both) -> None:
     assert len(await viewer.pings.list("backup", *bounds)) == 3
     with pytest.raises(AccessError):
         await viewer.pings.create("backup")
+
+
+async def test_several_events_are_published_together(both: Both) -> None:
+    event_id = uuid4()
+    new = [
+        NewEvent(topic="orders.paid", type="Paid", key="a", data=None, headers={"trace": "x"}, tenant="shop"),
+        NewEvent(topic="orders.paid", type="Paid", key="a", data=[1], id=event_id, expected_version=1),
+        NewEvent(topic="stock", type="Moved"),
+    ]
+    published = await both.remote.events.publish_many(new, source="/shop", actor="x")
+    assert published == await both.local.events.list()
+    sent = [(event.topic, event.data, event.headers, event.tenant, event.version) for event in published]
+    assert sent == [
+        ("orders.paid", None, {"trace": "x"}, "shop", 1),
+        ("orders.paid", [1], {}, None, 2),
+        ("stock", {}, {}, None, None),
+    ]
+    assert published[1].id == event_id
+    assert [(event.ordinal, event.count, event.source) for event in published] == [(n, 3, "/shop") for n in (1, 2, 3)]
+    assert len({event.transaction_id for event in published} - {None}) == 1
+    # The second one is refused, so the first one is not published either.
+    conflict = [NewEvent(topic="stock", type="Moved"), NewEvent(topic="a", type="A", key="a", expected_version=5)]
+    for client in (both.local, both.remote):
+        with pytest.raises(ConflictError, match="has version 2, not 5"):
+            await client.events.publish_many(conflict, actor="x")
+        with pytest.raises(InvalidError, match="events must have 1 to 1,000 members"):
+            await client.events.publish_many([], actor="x")
+    assert len(await both.local.events.list()) == 3
+    with pytest.raises(AccessError):
+        await (await both.client("viewer", namespace="default")).events.publish_many(new, actor="x")
+
+
+@pytest.mark.parametrize(
+    "change, field",
+    [
+        ({"topic": 5}, "events.1.topic"),
+        ({"type": ""}, "events.1.type"),
+        ({"id": "no uuid"}, "events.1.id"),
+        ({"id": 7}, "events.1.id"),
+        ({"key": "k", "expected_version": "1"}, "events.1.expected_version"),
+        ({"key": "k", "expected_version": 2**63}, "events.1.expected_version"),
+        ({"expected_version": 1}, "events.1.expected_version"),
+        ({"headers": None}, "events.1.headers"),
+        ({"ordinal": 1}, "events.1.ordinal"),
+    ],
+)
+async def test_an_invalid_event_is_named(both: Both, change: dict[str, Any], field: str) -> None:
+    good = {"topic": "a", "type": "A"}
+    headers = {"Authorization": f"Bearer {await both.token('operator', 'default')}"}
+    async with httpx.AsyncClient(transport=both.wire, base_url=URL, headers=headers) as http:
+        response = await http.post("/api/v1/events/batch", json={"events": [good, {**good, **change}]})
+    assert response.status_code == 422, response.text
+    assert field in response.text
+    assert await both.local.events.list() == []
+
+
+async def test_consumers_and_dead_letters_are_the_same(both: Both) -> None:
+    store = both.store
+    await steps.declare(store)
+    await steps.publish(store, steps.A, steps.B, steps.A)
+    await steps.consume(store, fails=lambda event: event.position == 1)
+    assert await both.remote.consumers.list() == await both.local.consumers.list()
+    failed, deferred = await both.remote.dead_letters.list(steps.GROUP)
+    assert [failed, deferred] == await both.local.dead_letters.list()
+    assert await both.remote.dead_letters.list(after=failed.id, limit=1) == [deferred]
+    assert await both.remote.dead_letters.get(failed.id) == failed
+    event_id = str(deferred.event.id)
+    assert await both.remote.events.why(event_id, tz="Europe/Rome") == await both.local.events.why(
+        event_id, tz="Europe/Rome"
+    )
+    assert await both.remote.dead_letters.set_approval(True, actor="x") is True
+    assert await both.remote.dead_letters.requires_approval() is True
+    proposed = await both.remote.dead_letters.repair(failed.id, {"total": 1}, actor="x", note="no total")
+    assert (proposed.letters, proposed.is_proposed) == ([failed.id], True)
+    assert (await both.local.dead_letters.approve(failed.id, actor="bo")).letters == [failed.id]
+    assert (await both.remote.dead_letters.replay(failed.id, actor="x")).letters == [failed.id]
+    assert (await both.remote.dead_letters.skip(failed.id, actor="x", note="cancelled")).letters == [failed.id]
+    assert (await both.remote.dead_letters.replay_group(steps.GROUP, actor="x")).letters == []
+    scratch = await both.remote.consumers.copy(steps.GROUP, "test", 1, actor="x")
+    assert scratch == await both.local.consumers.get("test") == await both.remote.consumers.get("test")
+    first = (await both.local.events.list(limit=1))[0].stamped_at
+    assert first is not None
+    assert (await both.remote.consumers.seek("test", at=first, actor="x")).lag == 3
+    assert (await both.remote.consumers.stop("test", reason="why not", actor="x")).reason == "why not"
+    assert (await both.remote.consumers.resume("test", actor="x")).state == "active"
+    await both.remote.consumers.delete("test", actor="x")
+    assert [group.name for group in await both.local.consumers.list()] == [steps.GROUP]
+
+
+async def test_each_role_decides_about_what_it_may(both: Both) -> None:
+    store = both.store
+    await steps.declare(store)
+    await steps.publish(store, steps.A, steps.B)
+    await steps.consume(store, fails=lambda event: True)
+    first, second = (letter.id for letter in await both.local.dead_letters.list())
+    viewer = await both.client("viewer", namespace="default")
+    assert len(await viewer.dead_letters.list()) == 2
+    operator = await both.client("operator", namespace="default")
+    await operator.dead_letters.replay(first, actor="x")
+    editor = await both.client("editor", namespace="default")
+    await editor.dead_letters.repair(second, {}, actor="x")
+    for refused in (
+        viewer.dead_letters.replay(second, actor="x"),
+        viewer.dead_letters.skip(second, actor="x"),
+        viewer.consumers.seek(steps.GROUP, 0, actor="x"),
+        operator.dead_letters.repair(second, {}, actor="x"),
+        operator.dead_letters.approve(second, actor="x"),
+        operator.consumers.copy(steps.GROUP, "test", 0, actor="x"),
+        operator.consumers.delete(steps.GROUP, actor="x"),
+        editor.dead_letters.set_approval(False, actor="x"),
+    ):
+        with pytest.raises(AccessError):
+            await refused

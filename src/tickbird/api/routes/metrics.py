@@ -33,8 +33,15 @@ class MetricsCache:
         )
 
     async def of(self, namespace: str) -> NamespaceMetrics:
-        return await self._metrics.get_or_compute(
-            namespace, partial(self._client.store.statistics.read_metrics, namespace)
+        return await self._metrics.get_or_compute(namespace, partial(self._read, namespace))
+
+    async def _read(self, namespace: str) -> NamespaceMetrics:
+        store = self._client.store
+        metrics = await store.statistics.read_metrics(namespace)
+        has = store.capabilities
+        return metrics.with_events(
+            await store.events.head(namespace) if "events" in has else 0,
+            await store.consumers.list(namespace) if "consumers" in has else (),
         )
 
 

@@ -175,7 +175,7 @@ def test_a_thread_that_does_not_stop_does_not_hold_up_the_end(cli: Cli) -> None:
         process.send_signal(signal.SIGTERM)
         code, text = finished(process, log)
     assert code == 0, text
-    assert "1 tasks ignored the stop request" in text
+    assert "1 tasks or consumers ignored the stop request" in text
 
 
 def test_a_worker_that_only_plans(cli: Cli) -> None:

@@ -1,4 +1,4 @@
-"""Commands about events: ls, show, publish."""
+"""Commands about events: ls, show, why, publish."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import click
 
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
-from tickbird.cli.output import Printer, both, print_result
+from tickbird.cli.output import Cell, Printer, both, clock, print_result
 from tickbird.cli.params import read_json, storable_text
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.event import Event
+from tickbird.domain.explain.events import EventExplanation
 from tickbird.wire.codec import encode
 
 _HEADS = ("POSITION", "TOPIC", "TYPE", "KEY", "VERSION", "TIME", "ID")
@@ -21,7 +22,7 @@ _HEADS = ("POSITION", "TOPIC", "TYPE", "KEY", "VERSION", "TIME", "ID")
 
 @click.group(cls=Group, no_args_is_help=True)
 def events() -> None:
-    """List, show and publish events."""
+    """List, show, explain and publish events."""
 
 
 @events.command("ls", cls=Command)
@@ -70,6 +71,38 @@ def show_(settings: GlobalOptions, event_id: str, cloudevents: bool) -> None:
         screen.line(json.dumps(event.data, ensure_ascii=False))
 
     print_result(settings, lambda: encode(event), show)
+
+
+@events.command("why", cls=Command)
+@click.argument("event_id", metavar="ID", type=storable_text)
+@click.pass_obj
+def why_(settings: GlobalOptions, event_id: str) -> None:
+    """Explain who published an event, when it got its position, and where it is in each consumer group."""
+
+    async def read() -> EventExplanation:
+        async with connect(settings) as client:
+            return await client.events.why(event_id, tz=settings.tz)
+
+    explanation = run_async(read(), settings)
+
+    def show(screen: Printer) -> None:
+        screen.line(Cell(explanation.sentence, "bold"))
+        tz = settings.tz or "UTC"
+        screen.fields(
+            (
+                (step.name, f"{step.text}{'' if step.at is None else f' · {clock(step.at, tz)}'}")
+                for step in explanation.steps
+            ),
+            indent=2,
+        )
+        for group in explanation.groups:
+            screen.line()
+            screen.line(f"{group.group}: {group.verdict}")
+            screen.line(f"  {group.text}")
+            if group.fix:
+                screen.line(Cell(f"  → {group.fix}", "yellow"))
+
+    print_result(settings, lambda: encode(explanation), show)
 
 
 @events.command("publish", cls=Command)

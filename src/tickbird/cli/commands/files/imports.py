@@ -226,6 +226,24 @@ def pg_cron(settings: GlobalOptions, /, source: str, database: str | None, **sha
     _finish(settings, "pg_cron", read, **shared)
 
 
+@import_.command("light-portal", cls=Command)
+@click.argument("source", metavar="URL|FILE", shell_complete=file_names)
+@_shared
+@click.pass_obj
+def light_portal(settings: GlobalOptions, /, source: str, **shared: Any) -> None:
+    """Import the table schedule_t from postgresql://…, or from a JSON or CSV file of its rows. Use - for stdin.
+
+    Each row becomes a schedule that publishes events. Inactive schedules become comments. The database is only read.
+    """
+    from tickbird.importers.databases import shown
+    from tickbird.importers.light_portal import read_database, read_dump
+
+    def read(_: Horizon) -> Imported:
+        return read_database(source, shown(source)) if "://" in source else read_dump(_text(source), source)
+
+    _finish(settings, "light-portal", read, **shared)
+
+
 def _text(file: str, errors: str = "strict") -> str:
     from tickbird.files.loader import MAX_FILE
 

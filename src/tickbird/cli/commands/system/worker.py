@@ -109,6 +109,8 @@ def worker(
     kinds = Counter(kind for kind, _ in described.targets)
     others = "".join(f", {count(number, f'{kind} target')}" for kind, number in sorted(kinds.items()) if kind != TASK)
     content = f"app {bird.app}, {count(kinds[TASK], 'task')}{others}, {count(len(described.declared), 'schedule')}"
+    if bird.consumers and options.execute:
+        content += f", {count(len(bird.consumers), 'consumer')}"
     if bird.app == _WITHOUT_APP:
         content = "SQL functions of the store, no tasks"
 
