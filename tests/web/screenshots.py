@@ -12,12 +12,13 @@ from pathlib import Path
 from playwright.async_api import Page, async_playwright
 
 from tests.web.conftest import CHROMIUM, FLAGS, Served
+from tests.web.event_steps import declare, deliver, publish
 from tests.web.lively import play
 from tickbird.stores import open_store
 
 ROOT = Path(__file__).parents[2]
 # A page, its file without ending, and the part of it that is shown.
-PICTURES = {"/": "dashboard-now", "/schedules/etl-orders": "dashboard-schedule"}
+PICTURES = {"/": "dashboard-now", "/schedules/etl-orders": "dashboard-schedule", "/events": "dashboard-events"}
 SIZE = {"width": 1200, "height": 860}
 
 
@@ -32,18 +33,37 @@ async def main() -> None:
         await play(store, hours=6)
         async with Served(store, loopback="default") as site, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
-            for theme in ("light", "dark"):
-                page = await browser.new_page(viewport=SIZE, color_scheme=theme, timezone_id="Europe/Rome")
-                for path, name in PICTURES.items():
+            pages = {
+                theme: await browser.new_page(viewport=SIZE, color_scheme=theme, timezone_id="Europe/Rome")
+                for theme in ("light", "dark")
+            }
+            for path, name in PICTURES.items():
+                if path == "/events":
+                    await add_events(site)
+                for theme, page in pages.items():
                     await take(page, f"{site.url}{path}", ROOT / "docs" / f"{name}-{theme}.png")
             await browser.close()
         await store.close()
 
 
+async def add_events(site: Served) -> None:
+    """Orders of some customers, of which one cannot be billed, and a group that is behind."""
+    await declare(site, "billing", "orders.*")
+    await declare(site, "search", "#")
+    await declare(site, "statistics", "orders.#", "shop.#")
+    customers = ("avocet", "bittern", "crane", "dodo", "egret", "dodo")
+    await publish(site, *customers, *customers, topic="orders.placed")
+    await publish(site, "rome", topic="shop.closed")
+    await deliver(site, fails=["dodo"])
+    await deliver(site, "search")
+    await publish(site, "crane", topic="orders.placed")
+    await deliver(site, "billing")
+
+
 async def take(page: Page, url: str, file: Path) -> None:
     """What one sees without scrolling."""
     await page.goto(url)
-    await page.locator(".pic").first.wait_for()
+    await page.locator(".pic, [id^=event-]").first.wait_for()
     await page.screenshot(path=file)
     print(file.relative_to(ROOT), flush=True)
 

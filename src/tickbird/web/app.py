@@ -14,6 +14,8 @@ from tickbird.api.app import Clients, create_api
 from tickbird.api.middleware.guard import App, Receive, RequestLimits, Scope, Send, path_of
 from tickbird.api.problems import Problem
 from tickbird.api.streams.activity_feed import FeedOptions
+from tickbird.web.actions import consumers as group_actions
+from tickbird.web.actions import dead_letters as letter_actions
 from tickbird.web.guard import PageGuard
 from tickbird.web.live_updates import live
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -21,7 +23,10 @@ from tickbird.web.pages import (
     audit,
     backfills,
     bulk,
+    consumers,
+    dead_letters,
     doctor,
+    events,
     held,
     legend,
     load,
@@ -53,6 +58,11 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *run.ROUTES,
     *backfills.ROUTES,
     *held.ROUTES,
+    *group_actions.ROUTES,
+    *letter_actions.ROUTES,
+    *consumers.ROUTES,
+    *dead_letters.ROUTES,
+    *events.ROUTES,
     *workers.ROUTES,
     *audit.ROUTES,
     *settings.ROUTES,

@@ -10,6 +10,8 @@ from tickbird.cpu_threads import compute_now
 from tickbird.domain.dashboard_rows import (
     AuditFilter,
     CappedCount,
+    EventFilter,
+    EventRow,
     KeysetPage,
     Marked,
     RunFilter,
@@ -37,6 +39,7 @@ _MAX_LOAD, _LOAD_PAGE = 100_000, 2_000
 _ALL = ScheduleFilter()
 _RUNS = RunFilter()
 _AUDIT = AuditFilter()
+_EVENTS = EventFilter()
 
 
 class DashboardReads:
@@ -120,6 +123,7 @@ class DashboardReads:
             running=await store.runs.list(namespace, status="running", limit=_RUNNING),
             overdue=overdue,
             held=held,
+            groups=await store.consumers.list(namespace) if "consumers" in store.capabilities else (),
             capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > maximum,
         )
         return overview_findings(findings_input, maximum)
@@ -157,6 +161,13 @@ class DashboardReads:
         """Return audit entries, newest first; pages work like those of `runs`."""
         limit = _within(limit, "limit", 1_000)
         return await self._dashboard.audit(self._namespace, wanted, before=before, after=after, limit=limit)
+
+    async def events(
+        self, wanted: EventFilter = _EVENTS, *, before: int | None = None, after: int | None = None, limit: int = 100
+    ) -> KeysetPage[EventRow]:
+        """Return events without their data, newest first, by position; pages work like those of `runs`."""
+        limit = _within(limit, "limit", 1_000)
+        return await self._dashboard.events(self._namespace, wanted, before=before, after=after, limit=limit)
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000

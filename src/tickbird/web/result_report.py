@@ -39,10 +39,10 @@ def read_report(result: Any) -> ResultReport | None:
     message, details = result.get("message", ""), result.get("details")
     if not isinstance(result.get("success"), bool) or not isinstance(message, str):
         return None
-    return ResultReport(message, details, _table(details))
+    return ResultReport(message, details, as_table(details))
 
 
-def _table(details: Any) -> ResultTable | None:
+def as_table(details: Any) -> ResultTable | None:
     """One row per field of an object, or per object of a list."""
     if isinstance(details, Mapping) and details:
         return _make_table(("name", "value"), list(details.items())[:MAX_ROWS], len(details))

@@ -17,8 +17,8 @@ COVERED = {
     ("schedules.html", "hx-get"): 1,  # test_a_late_list_keeps_a_newer_search
     ("schedules.html", "hx-post"): 1,  # the buttons for many, by opens_dialog: test_a_late_refusal_keeps_newer_input
 }
-# Templates with a form that `sends_form` sends; actions/frame.html is the frame of every action.
-SENT = {"actions/frame.html", "bulk.html", *(f"{name}.html" for name in (
+# Templates with a form that `sends_form` sends; actions/frame.html and event_frame.html are the frames of actions.
+SENT = {"actions/frame.html", "actions/event_frame.html", "bulk.html", *(f"{name}.html" for name in (
     "backfill_cancel", "drain", "held_decide", "run_cancel", "run_change", "run_retry"))}  # fmt: skip
 
 

@@ -9,7 +9,8 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_datetime
-from tickbird.web.actions.base import TOMORROW_HOUR, Action, routes_of
+from tickbird.web.actions.base import Action, routes_of
+from tickbird.web.actions.form_input import TOMORROW_HOUR
 
 
 class Pause(Action):

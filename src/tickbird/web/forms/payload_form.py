@@ -213,7 +213,7 @@ def _value(kind: str, text: str, empty: str) -> Any:
         return _number(kind, stripped)
     if kind in ("date", "instant"):
         return _time(kind, stripped)
-    return _json(text)
+    return read_json_text(text)
 
 
 def _number(kind: str, text: str) -> int | float:
@@ -248,7 +248,7 @@ def _time(kind: str, text: str) -> str:
     return text
 
 
-def _json(text: str) -> Any:
+def read_json_text(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_without_duplicates)
     except (ValueError, RecursionError):
@@ -282,7 +282,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_object(text: str) -> tuple[dict[str, Any], str]:
     """Parse a payload from JSON; return it and an error message."""
     try:
-        value = _json(text) if text.strip() else {}
+        value = read_json_text(text) if text.strip() else {}
     except ValueError as error:
         return {}, str(error)
     return (value, "") if isinstance(value, dict) else ({}, 'Write an object such as {"limit": 5}.')

@@ -16,6 +16,7 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.schedules.diff import differences
 from tickbird.web.forms.field_errors import without_field
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.web.pages.consumers import group_path
 from tickbird.wire.operations import operations_of
 
 _PAGE: Final = 100
@@ -26,6 +27,13 @@ _ACTIONS: Final = (
         {action for kind in NOUNS.values() for operation in operations_of(kind).values() if (action := operation.audit)}
     ),
     *("sync", "open_session"),
+)
+# Actions on consumer groups and dead letters.
+_EVENT_ACTIONS: Final = frozenset(
+    action
+    for noun in ("consumers", "dead_letters")
+    for operation in operations_of(NOUNS[noun]).values()
+    if (action := operation.audit)
 )
 # Limit for the table of changed fields. The details below show the complete change.
 _MAX_CHANGED: Final = 50
@@ -38,6 +46,18 @@ class Entry:
     record: AuditEntry
     changes: Sequence[tuple[str, Any, Any]]
     rest: Mapping[str, Any]
+
+    @property
+    def group(self) -> str | None:
+        """The consumer group that was changed."""
+        name = self.record.detail.get("group")
+        return name if isinstance(name, str) and self.record.action in _EVENT_ACTIONS else None
+
+    @property
+    def letter(self) -> int | None:
+        """The dead letter that was decided."""
+        number = self.record.detail.get("letter")
+        return number if isinstance(number, int) and self.record.action in _EVENT_ACTIONS else None
 
 
 async def audit(visit: PageRequest) -> Response:
@@ -54,6 +74,7 @@ async def audit(visit: PageRequest) -> Response:
         status=422 if wrong else 200,
         entries=[_entry(record) for record in page.rows],
         query={name: visit.query.get(name, "") for name in _PARAMETERS},
+        group_path=group_path,
         is_narrow=any(visit.query.get(name) for name in _PARAMETERS),
         wrong=wrong,
         actions=_ACTIONS,

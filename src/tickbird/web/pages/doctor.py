@@ -13,6 +13,7 @@ from starlette.responses import Response
 from tickbird.api.problems import Problem
 from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.web.pages.consumers import group_path
 
 # Seconds.
 _TIMEOUT: Final = 8.0
@@ -71,6 +72,10 @@ def _where(visit: PageRequest, finding: Finding) -> str | None:
     """Return the URL of the page about a finding, or None."""
     if schedule := finding.figures.get("schedule"):
         return visit.schedule(schedule)
+    if group := finding.figures.get("group"):
+        if finding.check == "dead letters":
+            return visit.url("/events/dead-letters", group=group)
+        return visit.url(group_path(str(group)))
     match finding.check:
         case "parked":
             return visit.url("/schedules", state="parked")

@@ -19,6 +19,7 @@ from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.web.charts import Chart, lateness, measure, timeline
 from tickbird.web.charts.labels import length
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.web.pages.consumers import group_path
 from tickbird.web.pages.load import FACTOR, FRESH
 from tickbird.web.timeline_rows import timeline_row
 
@@ -171,6 +172,10 @@ def _link(visit: PageRequest, trouble: OverviewFinding) -> str:
         return visit.url("/workers")
     if trouble.kind in ("failing", "lost") and trouble.run_id is not None:
         return visit.url(f"/runs/{trouble.run_id}")
+    if trouble.kind == "dead letters":
+        return visit.url("/events/dead-letters", group=trouble.group, state="failed")
+    if trouble.group is not None:
+        return visit.url(group_path(trouble.group))
     if trouble.schedule is not None:
         return visit.schedule(trouble.schedule)
     return visit.url("/runs", status="queued")

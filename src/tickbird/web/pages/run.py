@@ -18,6 +18,7 @@ from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.event import EVENT
 from tickbird.domain.targets.registry import read_target, target_line
 from tickbird.domain.targets.target import TASK, Target
 from tickbird.web.charts import AttemptLine, Chart, run_line
@@ -94,6 +95,7 @@ async def run(visit: PageRequest) -> Response:
         earlier_page=visit.query.get("before", ""),
         is_final=record.status in FINAL,
         report=read_report(record.result),
+        event_id=_event_of(visit, record),
     )
 
 
@@ -138,6 +140,14 @@ async def _target(visit: PageRequest, run: RunRecord, schedule: Schedule | None)
 def _stream(visit: PageRequest, run_id: int, zone: str | None) -> str:
     query = {name: visit.query.get(name) for name in ("q", "level")}
     return visit.url(f"/runs/{run_id}/lines", **query, zone=zone)
+
+
+def _event_of(visit: PageRequest, record: RunRecord) -> str | None:
+    """The id of the event that a run has published; None if it has none."""
+    result = record.result
+    if record.target.kind != EVENT or not isinstance(result, Mapping) or not visit.has("events"):
+        return None
+    return str(result["event_id"])[:60] if "event_id" in result else None
 
 
 def run_number(visit: PageRequest) -> int:

@@ -1,6 +1,6 @@
 // Keyboard shortcuts: search, rows, pages, and the symbols of a chart.
 const rows = () => [...document.querySelectorAll("[data-row]")];
-const pages = { n: "Now", s: "Schedules", r: "Runs", l: "Load", w: "Workers", a: "Audit", t: "Settings" };
+const pages = { n: "Now", s: "Schedules", r: "Runs", l: "Load", e: "Events", w: "Workers", a: "Audit", t: "Settings" };
 let going = false;
 const menu = (label) => [...document.querySelectorAll("header nav a")].find((link) => link.textContent === label);
 

@@ -27,7 +27,9 @@ function close() {
   source = null;
 }
 
+let refreshedAt = Date.now();
 function refresh() {
+  refreshedAt = Date.now();
   document.body.dispatchEvent(new Event("live"));
 }
 
@@ -105,8 +107,11 @@ export function startLive() {
   });
   addEventListener("pagehide", close);
   setInterval(() => { updateRelativeTimes(); showIfStale(); }, 1000);
-  // Heartbeats and the passing of time cause no event, so refresh periodically.
-  setInterval(() => { if (!document.hidden) refresh(); }, 15000);
+  // Heartbeats, offsets of consumers and the passing of time cause no event, so refresh periodically.
+  setInterval(() => {
+    const every = Number(document.getElementById("live")?.dataset.every || 15) * 1000;
+    if (!document.hidden && Date.now() - refreshedAt >= every) refresh();
+  }, 1000);
   // A page from the cache of stale pages retries until the store responds.
   if (document.body.hasAttribute("data-stale")) { lostAt = Date.now(); setTimeout(refresh, 2000); }
   open();
