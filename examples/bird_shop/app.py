@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 from pydantic import BaseModel, Field
 
+from examples.bird_shop.orders import add_orders
 from tickbird import Backoff, ConflictError, Run, Tickbird, any_of, at, cron, every
 from tickbird.client import Client
 
@@ -190,6 +191,10 @@ async def welcome(name: str = "you") -> str:
     """Greet the user once."""
     await asyncio.sleep(0.5)
     return f"welcome, {name}"
+
+
+# Events: orders with their rows, and two consumer groups that read them.
+add_orders(bird)
 
 
 async def prepare(client: Client) -> None:
