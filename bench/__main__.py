@@ -1,4 +1,4 @@
-"""`./dev bench plan|run|late|idle|bloat|history|api|imports|forecast|pages|sql [--quick]`."""
+"""`./dev bench plan|run|late|idle|bloat|history|api|imports|forecast|pages|sql|events [--quick]`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.common import RESULTS, Options, Report, command_line, machine, say, step, write_report
 
-NAMES = ("plan", "run", "late", "idle", "bloat", "history", "api", "imports", "forecast", "pages", "sql")
+NAMES = ("plan", "run", "late", "idle", "bloat", "history", "api", "imports", "forecast", "pages", "sql", "events")
 # Sizes of a benchmark's store that can be overridden.
 SIZES = ("schedules", "runs")
 

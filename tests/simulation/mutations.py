@@ -39,7 +39,7 @@ from tickbird.store.sqlite.planning.waiting_runs import release
 Patch = pytest.MonkeyPatch
 
 
-def _change_sql(patch: Patch, name: str, old: str, new: str) -> None:
+def change_sql(patch: Patch, name: str, old: str, new: str) -> None:
     """Change a statement; a text that is not in it any more would be no mistake."""
     assert old in SQL[name], f"{name}: {old!r} is not in the statement"
     patch.setitem(SQL, name, SQL[name].replace(old, new))
@@ -104,7 +104,7 @@ def release_is_forgotten(patch: Patch) -> None:
 
 def a_key_has_a_place_too_many(patch: Patch) -> None:
     """One run more than allowed is active."""
-    _change_sql(patch, "busy_key", ":default)", ":default) + 1")
+    change_sql(patch, "busy_key", ":default)", ":default) + 1")
 
 
 def places_of_a_key_are_forgotten(patch: Patch) -> None:
@@ -140,7 +140,7 @@ def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
     """A backfill uses all free slots."""
-    _change_sql(patch, "waiters_of_backfills", "b.concurrency,", "99 AS concurrency,")
+    change_sql(patch, "waiters_of_backfills", "b.concurrency,", "99 AS concurrency,")
 
 
 def rates_are_forgotten(patch: Patch) -> None:
@@ -166,8 +166,8 @@ def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
     """The end of a run releases a held one."""
-    _change_sql(patch, "with_waiters", "lane < 2", "lane < 3")
-    _change_sql(patch, "waiters_of_schedule", "lane = 0", "lane IN (0, 2)")
+    change_sql(patch, "with_waiters", "lane < 2", "lane < 3")
+    change_sql(patch, "waiters_of_schedule", "lane = 0", "lane IN (0, 2)")
 
 
 def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
@@ -188,7 +188,7 @@ def a_success_is_not_noted(patch: Patch) -> None:
 
 def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
     """A run that waits for another schedule is cancelled too early."""
-    _change_sql(patch, "cancel_unmet", "deadline_at < :now ORDER", "deadline_at < :now + 10000000000 ORDER")
+    change_sql(patch, "cancel_unmet", "deadline_at < :now ORDER", "deadline_at < :now + 10000000000 ORDER")
 
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
@@ -209,7 +209,7 @@ def renew_asks_for_no_owner(patch: Patch) -> None:
 
 def rescue_takes_good_leases(patch: Patch) -> None:
     """A run is rescued just before its lease expires."""
-    _change_sql(patch, "expired_runs", "lease_until < :now", "lease_until < :now + 9000000")
+    change_sql(patch, "expired_runs", "lease_until < :now", "lease_until < :now + 9000000")
 
 
 def worker_goes_on_past_its_lease(patch: Patch) -> None:
