@@ -23,7 +23,7 @@ from tickbird.stores import open_store
 T = TypeVar("T")
 
 # Folders whose tests play many seeds, start processes, or wait for them.
-LONG = ("bench", "bird_shop", "faults", "processes", "proof", "simulation", "upgrade", "wheel")
+LONG = ("bench", "bird_shop", "faults", "processes", "proof", "simulation", "sinks", "upgrade", "wheel")
 
 # So that its failed asserts show their values.
 pytest.register_assert_rewrite("conformance")

@@ -11,6 +11,7 @@ import pytest
 
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
 from tickbird.domain.doctor.prometheus import write_gauges
+from tickbird.domain.events.groups import ConsumerGroup
 
 yaml: Any = pytest.importorskip("yaml")
 PAGE = (Path(__file__).parents[2] / "docs" / "monitoring.md").read_text()
@@ -19,8 +20,19 @@ _METRIC = re.compile(r"\b(tickbird_[a-z_]+)\b(?:\{(\w+)=\"(\w+)\"\})?")
 
 
 def samples() -> list[tuple[str, dict[str, str]]]:
-    """Each sample of an empty namespace: the metric and its labels."""
-    text = write_gauges("default", NamespaceMetrics(now=datetime(2026, 1, 1, tzinfo=UTC)))
+    """Each sample of a namespace with one consumer group: the metric and its labels."""
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    group = ConsumerGroup(
+        name="billing",
+        app="shop",
+        topics=("#",),
+        state="active",
+        reason=None,
+        scratch_of=None,
+        created_at=now,
+        declared_at=now,
+    )
+    text = write_gauges("default", NamespaceMetrics(now=now).with_events(0, [group]))
     return [(name, dict(re.findall(r'(\w+)="([^"]*)"', labels))) for name, labels in _SAMPLE.findall(text)]
 
 
@@ -45,7 +57,7 @@ def test_every_metric_that_the_page_names_exists() -> None:
 
 
 def test_alert_rules_are_complete() -> None:
-    assert len(rules()) == 5
+    assert len(rules()) == 6
     for rule in rules():
         assert set(rule) == {"alert", "expr", "for", "labels", "annotations"}
         assert _METRIC.search(rule["expr"])

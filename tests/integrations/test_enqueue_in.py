@@ -19,7 +19,7 @@ from psycopg.rows import dict_row
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
-from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, SchemaError, Tickbird
+from tickbird import ConflictError, InvalidError, NewEvent, NotFoundError, PayloadError, SchemaError, Tickbird
 from tickbird.client import Client, StoreClient
 from tickbird.domain.workers import Worker
 from tickbird.engine.engine import EngineOptions
@@ -422,3 +422,29 @@ async def test_events_belong_to_the_transaction(bird: Tickbird, client: Client, 
     event = await client.events.get(kept)
     assert (event.data, event.key, event.headers, event.source) == ({"n": 2}, "k", {"trace": "a"}, "/tickbird/default")
     assert await bird.publish("orders.paid", "Paid", event_id=kept) == kept
+
+
+@each_kind
+async def test_several_events_are_published_together(bird: Tickbird, client: Client, opened: Any) -> None:
+    def numbered(*numbers: int) -> list[NewEvent]:
+        return [NewEvent(topic="orders.paid", type="Paid", key=f"k{number}", data=number) for number in numbers]
+
+    async with opened() as connection:
+        discarded = await done(bird.publish_many(numbered(1, 2), connection=connection))
+        await done(connection.rollback())
+        kept = await done(bird.publish_many(numbered(5, 3, 4), connection=connection, source="/shop", actor="ana"))
+        await done(connection.commit())
+        with pytest.raises(InvalidError, match="events must have 1 to 1,000 items, not 0"):
+            bird.publish_many([], connection=connection)
+        with pytest.raises(InvalidError, match="not 1,001"):
+            bird.publish_many(numbered(*range(1_001)), connection=connection)
+    for event_id in discarded:
+        with pytest.raises(NotFoundError):
+            await client.events.get(event_id)
+    events = [await client.events.get(event_id) for event_id in kept]
+    assert [(event.data, event.ordinal, event.count) for event in events] == [(5, 1, 3), (3, 2, 3), (4, 3, 3)]
+    assert len({event.transaction_id for event in events} - {None}) == 1
+    assert {event.source for event in events} == {"/shop"}
+    [first, second] = [await client.events.get(event_id) for event_id in await bird.publish_many(numbered(6, 7))]
+    assert (first.data, second.data, second.ordinal) == (6, 7, 2)
+    assert first.transaction_id == second.transaction_id not in {None, events[0].transaction_id}
