@@ -35,7 +35,7 @@ _CLOSING: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSet:
-    """The consumers of a worker by group, and the threads for those that block."""
+    """The consumers of a worker by group, and the threads of blocking ones."""
 
     consumers: Mapping[str, Consumer]
     threads: Executor | None

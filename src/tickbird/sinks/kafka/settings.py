@@ -35,7 +35,7 @@ _SINGLE: Final[Mapping[str, Setting]] = {
     "max.in.flight.requests.per.connection": 1,
     "linger.ms": 0,
 }
-# Also the other names of fixed settings, and those that would make another kind of producer.
+# Also aliases of fixed settings, and settings of another kind of producer.
 _RESERVED: Final = frozenset(
     {
         *_FIXED,

@@ -115,7 +115,7 @@ class KafkaSink:
             events = [event for event in failed if errors[event.id].code not in _REFUSALS]
 
     def _deliver(self, call: _Call, events: Sequence[Event]) -> dict[uuid.UUID, DeliveryError]:
-        """Send events; returns the errors of those that are not acknowledged."""
+        """Send events; returns the errors of unacknowledged ones."""
         try:
             producer = self._idle.popleft()
         except IndexError:
