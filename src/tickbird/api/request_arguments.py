@@ -101,8 +101,8 @@ class ArgumentParser:
         for key, parameter in self._body.items():
             if key in given:
                 value = self._readers[key](given[key], key)
-                # null means the default, if the type allows null.
-                if value is not None or parameter.default is None:
+                # null means the default, if the type allows null and there is a default.
+                if value is not None or parameter.required or parameter.default is None:
                     arguments[parameter.name] = value
             elif parameter.required:
                 raise _missing(key)

@@ -199,13 +199,13 @@ class Engine:
             if self.stamping is not None:
                 self._stamp.stop()
             self.execution.stop_claiming()
-            draining = [self.execution.drain(self._options.drain)]
             if self.consuming is not None:
                 self._consume.stop()
                 self.consuming.stop_claiming()
-                draining.append(self.consuming.drain(self._options.drain))
             await self._report_draining()
-            await asyncio.gather(*draining)
+            await asyncio.gather(
+                *(part.drain(self._options.drain) for part in (self.execution, self.consuming) if part is not None)
+            )
         finally:
             listening.cancel()
             for repeat in working:

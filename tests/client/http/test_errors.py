@@ -57,6 +57,7 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "no ticks": lambda client: client.schedules.skip("report", 0, **WHO),
     "an unknown state": lambda client: client.schedules.list(state="asleep"),  # type: ignore[arg-type]
     "too large a page": lambda client: client.schedules.list(limit=10_001),
+    "data that is null": lambda client: client.dead_letters.repair(5, None, **WHO),
     "no such revision": lambda client: client.revisions.roll_back("report", 5, **WHO),
     "nothing of a revision": lambda client: client.revisions.roll_back("report", 0, **WHO),
     "so already": lambda client: client.revisions.roll_back("report", 1, **WHO),

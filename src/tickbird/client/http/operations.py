@@ -132,7 +132,7 @@ class HttpBase:
             value = arguments[parameter.name]
             if parameter.place == "path":
                 path = path.replace(f"{{{parameter.key}}}", _segment(operation, parameter, value))
-            elif isinstance(value, FromTask) or value is None:
+            elif isinstance(value, FromTask) or (value is None and not parameter.required):
                 continue
             elif parameter.place == "body":
                 group, _, key = parameter.key.rpartition(".")
