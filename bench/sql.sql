@@ -30,6 +30,18 @@ NOTIFY tickbird;
 -- name: call_job
 SELECT job(%(job)s);
 
+-- name: start_runs
+UPDATE tickbird.runs
+SET status = 'running', attempt = 1, incarnation = 1, worker = 'bench', started_at = now(), lease_until = now() + interval '1 hour';
+
+-- name: find_runs
+SELECT id FROM tickbird.runs;
+
+-- name: finish_run
+UPDATE tickbird.runs
+SET status = 'succeeded', lease_until = NULL, finished_at = clock_timestamp(), result = '{"success": true, "message": "done"}'
+WHERE id = %(run)s AND attempt = 1 AND status = 'running';
+
 -- name: left_jobs
 SELECT count(*) FROM tickbird.runs WHERE finished_at IS NULL;
 

@@ -65,6 +65,8 @@ DECLARE
     returned jsonb;
     ignored text;
 BEGIN
+    -- Each session plans the statements of this function once. The job's function has the settings of the server.
+    ignored := set_config('plan_cache_mode', 'force_generic_plan', true);
     -- All checks of resolve_job_function in one statement. A function that fails one is checked again below, for the reason.
     -- The status is hidden from the query planner, which would otherwise choose the index of running runs.
     SELECT r.schedule_id, pg_get_userbyid(executor.id), chosen.id, chosen.has_argument
@@ -126,6 +128,7 @@ BEGIN
     -- tickbird.caller() is the job's role inside of the function, not the login of the worker. The function cannot change it:
     -- the wrapper is SECURITY DEFINER.
     ignored := set_config('role', executed_as, true);
+    RESET plan_cache_mode;
     EXECUTE format('SELECT tickbird.%I($1, $2)', tickbird.job_wrapper(executed_as)) INTO returned USING resolved, argument;
     ignored := set_config('role', 'none', true);
     -- Undo everything that the function may have changed in the session, before anything else is executed as the owner, and
@@ -134,6 +137,7 @@ BEGIN
     UNLISTEN *;
     DISCARD TEMP;
     ignored := pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    ignored := set_config('plan_cache_mode', 'force_generic_plan', true);
     ignored := set_config('statement_timeout', '15s', true);
     ignored := set_config('lock_timeout', '3s', true);
     ignored := set_config('idle_in_transaction_session_timeout', '10s', true);
