@@ -144,18 +144,22 @@ async def _bare(url: str, count: int, in_batches: bool) -> float:
 
 
 async def _latency(options: Options, report: Report, running: PostgresServer) -> None:
-    """From before `publish` to the first line of a consumer in another process, one event at a time."""
+    """From before and after `publish` to the first line of a consumer in another process, one event at a time."""
     count = options.size(500, 10)
     url = running.create_database()
     await PostgresStore(url).migrate()
     seen = Seen(starts=SPAWN.RawArray("d", count + 1))
     worker = process(_deliver, url, seen)
+    begun: list[float] = []
+    committed: list[float] = []
     try:
         bird = Tickbird(url)
         async with bird:
             # The first event is not counted: the worker starts.
             for number in range(count + 1):
-                await bird.publish("orders.paid", "Paid", {"at": time.perf_counter()}, key=f"k{number % KEYS}")
+                begun.append(time.perf_counter())
+                await bird.publish("orders.paid", "Paid", {"number": number}, key=f"k{number % KEYS}")
+                committed.append(time.perf_counter())
                 async with asyncio.timeout(PATIENCE):
                     while seen.count.value <= number:
                         await asyncio.sleep(0.001)
@@ -166,18 +170,21 @@ async def _latency(options: Options, report: Report, running: PostgresServer) ->
         if worker.is_alive():
             worker.kill()
             worker.join()
-    delays = [1e3 * delay for delay in seen.starts[1:]]
-    report.samples["publish → handler, ms"] = delays
-    p50, p99 = percentile(delays, 0.5), percentile(delays, 0.99)
+    rows = []
+    for name, since in (("before publish", begun), ("after its commit", committed)):
+        delays = [1e3 * (start - at) for start, at in zip(seen.starts[1:], since[1:], strict=True)]
+        report.samples[f"{name} → handler, ms"] = delays
+        rows.append([name, *(percentile(delays, part) for part in (0.1, 0.5, 0.99)), max(delays)])
     report.tables.append(
         Table(
-            "Milliseconds from publish to the consumer, one event at a time",
-            ("events", "p50", "p99", "max"),
-            [[count, p50, p99, max(delays)]],
-            "Includes the publisher's own commit.",
+            f"Milliseconds until the consumer has an event, {count:,} events one at a time",
+            ("since", "p10", "p50", "p99", "max"),
+            rows,
+            "The stamper's commit is flushed too.",
         )
     )
-    report.hold("publish → handler, p50", "≤ 5 ms", p50, None if options.quick else p50 <= 5, "ms")
+    added = rows[1][2]
+    report.hold("added latency, p50", "≤ 5 ms", added, None if options.quick else added <= 5, "ms")
 
 
 async def _deliver(url: str, seen: Seen) -> None:
@@ -185,7 +192,7 @@ async def _deliver(url: str, seen: Seen) -> None:
 
     @bird.consumer("orders.*", group="bench")
     async def consume(paid: Event) -> None:
-        seen.starts[seen.count.value] = time.perf_counter() - paid.data["at"]
+        seen.starts[seen.count.value] = time.perf_counter()
         seen.count.value += 1
 
     await run_worker(WorkerProcess(bird), seen)

@@ -10,6 +10,8 @@ e.event_id, e.namespace, e.topic, e.type, e.source, e.time, e.key, e.headers, e.
 e.transaction_id, e.ordinal, e.count
 
 -- name: lease_partitions
+-- The commit is not flushed, because it delays the events. If the server loses a lease in a crash, the events are delivered
+-- again. The clock makes its token different from that of the lost lease.
 -- Reads of the log are scalar subqueries with a LIMIT: as a join, a generic plan may scan the log.
 WITH wanted AS MATERIALIZED (
     SELECT g.name, g.topics, u.name AS consumer, u.batch
@@ -50,7 +52,7 @@ locked AS MATERIALIZED (
 ),
 leased AS (
     UPDATE tickbird.consumer_offsets AS o
-    SET token = o.token + 1,
+    SET token = greatest(o.token + 1, CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)),
         worker = %(worker)s,
         leased_until = {now} + make_interval(secs => %(lease)s),
         claimed_at = {now},
@@ -69,7 +71,7 @@ SELECT
     ) AS next_at,
     (SELECT count(*) FROM ready) > (SELECT count(*) FROM leased) AND (SELECT count(*) FROM leased) = %(limit)s AS more,
     l.*
-FROM (VALUES (1)) AS one
+FROM set_config('synchronous_commit', 'off', true)
 LEFT JOIN leased AS l ON true
 ORDER BY l.consumer_group, l.partition;
 
