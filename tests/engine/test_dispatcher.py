@@ -188,6 +188,18 @@ async def test_a_worker_that_drains_has_no_room(store: Store) -> None:
     assert (execution.free_slots, execution.reserve(1)) == (0, 0)
 
 
+async def test_runs_of_a_claim_that_a_drain_overtakes_are_requeued(store: Store) -> None:
+    tasks = Tasks()
+    execution = executing(store, tasks)
+    reserved = execution.reserve(2)
+    runs = await leased(store, tasks, execution, 2)
+    execution.stop_claiming()
+    assert execution.start_leased(runs, reserved, NOW)
+    await settle(execution)
+    found = [await store.runs.get(run.id) for run in runs]
+    assert (tasks.seen, [run.status for run in found if run]) == ([], ["queued"] * 2)
+
+
 async def test_a_claim_that_fails_keeps_no_slot(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks)

@@ -155,7 +155,8 @@ class Dispatcher:
             self.held.update((attempt.key, attempt) for attempt in attempts)
             self.running += len(attempts)
             self._idle.clear()
-            self._work_loop.call_soon_threadsafe(self._executor.start, attempts)
+            take = self._executor.start if self._claiming else self._executor.requeue
+            self._work_loop.call_soon_threadsafe(take, attempts)
         self._signal_if_idle()
         return True
 

@@ -94,6 +94,11 @@ class RunExecutor:
         while self._waiting:
             self._abandon(self._waiting.popleft()[1], "drain")
 
+    def requeue(self, attempts: Sequence[Attempt]) -> None:
+        """Requeue runs that a claim leased while the worker began to drain."""
+        for attempt in attempts:
+            self._abandon(attempt, "drain")
+
     def _abandon(self, attempt: Attempt, reason: StopReason) -> None:
         self._returned += 1
         self.ended(attempt, attempt.outcome_if_unstarted(reason))
