@@ -48,10 +48,15 @@ auth_file = {folder}/users.txt
 pool_mode = transaction
 default_pool_size = {size}
 max_client_conn = 1000
+# Seconds. After a login to the server has failed, it refuses clients until the next try.
+server_login_retry = 1
+log_connections = 0
+log_disconnections = 0
+stats_period = 3600
 """
 # Runs PgBouncer until its standard input closes.
 PGBOUNCER_WATCHER: Final = """
-"$1" --quiet "$2/pgbouncer.ini" >"$2/pgbouncer.log" 2>&1 &
+"$1" "$2/pgbouncer.ini" >"$2/pgbouncer.log" 2>&1 &
 read -r _
 kill -TERM $! && wait
 rm -rf "$2"
@@ -296,6 +301,11 @@ class PgBouncer:
         """The address of the database of a direct address through the pooler."""
         return self.url_of(url.rpartition("/")[2])
 
+    @property
+    def log(self) -> str:
+        """Its warnings and errors, and when it started."""
+        return (self._folder / "pgbouncer.log").read_text(errors="replace")
+
     def __enter__(self) -> Self:
         command = ["/bin/sh", "-c", PGBOUNCER_WATCHER, "sh", str(PGBOUNCER), str(self._folder)]
         options: dict[str, Any] = {}
@@ -311,7 +321,7 @@ class PgBouncer:
                 psycopg.connect(self.url_of("postgres"), connect_timeout=2).close()
             except psycopg.OperationalError:
                 if time.monotonic() > deadline:
-                    log = (self._folder / "pgbouncer.log").read_text(errors="replace")
+                    log = self.log
                     self.close()
                     raise ServerFailed(f"PgBouncer did not start in {START_SECONDS:.0f} s:\n{log}") from None
                 time.sleep(0.02)

@@ -126,6 +126,8 @@ async def test_why_reports_a_copy_until_it_is_accepted(copy: str, copied: Store)
     text = tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z")
     assert words in text
     assert "✗ This store is a copy: it belongs to " in text
+    # In the second of its creation, "now" is before the creation.
+    await until(lambda: _due(client))
     for at in ("2035-01-01T00:00:00Z", "now"):
         [explanation] = json.loads(tickbird(copy, "why", "clock", at, "--json"))["explanations"]
         assert explanation["verdict"] == "undecided"

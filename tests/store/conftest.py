@@ -245,11 +245,17 @@ async def pooled_exercise(exercise: tuple[str, Pair], pgbouncer: PgBouncer) -> A
 
 
 @pytest.fixture
-async def pgbouncer_pair(postgres_pair: Pair, pooled_exercise: Pair) -> Pair:
+async def pgbouncer_pair(
+    postgres_pair: Pair, pooled_exercise: Pair, pgbouncer: PgBouncer, request: pytest.FixtureRequest
+) -> AsyncIterator[Pair]:
     """Two stores through a pooler on that database, emptied."""
-    for store in pooled_exercise:
-        await store.zone_data.check()
-    return pooled_exercise
+    try:
+        for store in pooled_exercise:
+            await store.zone_data.check()
+        yield pooled_exercise
+    finally:
+        # libpq does not pass on why a pooler closed a connection.
+        request.node.add_report_section("teardown", "PgBouncer", pgbouncer.log[-2_000:])
 
 
 @pytest.fixture
