@@ -405,6 +405,7 @@ ORDER BY v.n"""
         ("log = 'all'", range(1, 11)),
         ("keep_runs = 3", (8, 9, 10)),
         ("keep_for = '5 hours 30 minutes'", (7, 8, 9, 10)),
+        ("keep_for = '1000000 years'", range(1, 11)),
         ("log = 'failures'", (4, 5, 10)),
         ("log = 'changes'", (1, 4, 6, 8, 10)),
     ],

@@ -498,7 +498,8 @@ WITH old AS MATERIALIZED (
         AND r.idempotency_key IS NULL
         AND (
             r.place > j.keep_runs
-            OR r.finished_at < {now} - j.keep_for
+            -- A longer time is before the first date of PostgreSQL, which is an error.
+            OR r.finished_at < {now} - least(j.keep_for, interval '1000 years')
             OR r.finished_at < {now} - interval '1 hour' AND CASE j.log
                 WHEN 'failures' THEN r.status = 'succeeded'
                 WHEN 'changes' THEN
