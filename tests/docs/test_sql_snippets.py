@@ -97,16 +97,18 @@ async def test_snippets_run_and_print_their_output(page: Path) -> None:
 
 
 async def test_snippets_run_on_an_older_server_with_an_ordinary_login(debian_postgres: int) -> None:
-    """The owner of the store is not a superuser."""
+    """The owner of the store is not a superuser, and has the name that the page uses."""
+    page = ROOT / "docs" / "sql-jobs.md"
+    [login] = re.findall(r"TICKBIRD_URL=postgresql://(\w+)@", page.read_text())
     with PostgresServer(debian_postgres) as server:
         database = Database(server.create_database())
         name = database.url.rpartition("/")[2]
-        await database.execute("CREATE ROLE keeper LOGIN CREATEROLE")
-        await database.execute(f"ALTER DATABASE {name} OWNER TO keeper")
-        await database.execute("ALTER SCHEMA public OWNER TO keeper")
-        url = database.url.replace("postgres@", "keeper@")
+        await database.execute(f"CREATE ROLE {login} LOGIN CREATEROLE")
+        await database.execute(f"ALTER DATABASE {name} OWNER TO {login}")
+        await database.execute(f"ALTER SCHEMA public OWNER TO {login}")
+        url = database.url.replace("postgres@", f"{login}@")
         await open_store(url).migrate()
-        await run(ROOT / "docs" / "sql-jobs.md", url)
+        await run(page, url)
 
 
 async def run(page: Path, url: str) -> None:

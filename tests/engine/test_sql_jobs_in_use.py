@@ -139,3 +139,10 @@ async def test_upsert_of_every_column_is_not_an_edit(shop: Shop) -> None:
         f"ON CONFLICT (name) DO UPDATE SET {assignments}"
     )
     assert await shop.database.one("SELECT count(*) FROM tickbird.revisions") == 1
+
+
+async def test_job_in_a_queue_that_no_worker_serves_is_a_problem(shop: Shop) -> None:
+    check = "SELECT problem, next_step FROM tickbird.check_jobs()"
+    assert await shop.database.execute(check) == []
+    await shop.database.execute("UPDATE tickbird.scheduled_jobs SET queue = 'etl'")
+    assert await shop.database.execute(check) == [("no live worker serves queue etl", "tickbird worker --queues etl")]

@@ -156,6 +156,9 @@ async def test_check_jobs_lints_every_job(team: Team) -> None:
     await team.database.execute("ALTER FUNCTION work_of_ann() SECURITY DEFINER")
     await team.database.execute("DROP FUNCTION work_of_bob()")
     rows = await team.database.execute("SELECT job, level, problem FROM tickbird.check_jobs()")
+    unserved = "no live worker serves queue default"
+    assert [row for row in rows if row[2] == unserved] == [(job, "problem", unserved) for job in ("of_ann", "of_bob")]
+    rows = [row for row in rows if row[2] != unserved]
     assert [row[:2] for row in rows] == [("of_ann", "warning"), ("of_bob", "problem")]
     assert "search_path" in rows[0][2]
     assert "does not exist" in rows[1][2]

@@ -219,6 +219,7 @@ REFUSED = {
     "injection": ("('a', 'f(); drop table x', '0 3 * * *', 'UTC')", "is not the name of a function"),
     "catalog": ("('a', 'pg_catalog.pg_read_file', '0 3 * * *', 'UTC')", "pg_catalog are not executed"),
     "built-in": ("('a', 'pg_read_file', '0 3 * * *', 'UTC')", "does not exist"),
+    "another schema": ("('a', 'pause', '0 3 * * *', 'UTC')", "is not in schema public, but there is tickbird.pause"),
     "foreign schema": ("('a', 'tickbird.pause', '0 3 * * *', 'UTC')", "schema tickbird are not executed"),
 }
 

@@ -52,6 +52,7 @@ DECLARE
         SELECT array_remove(array_remove(s.allowed_schemas, 'pg_catalog'), 'information_schema') FROM tickbird.sql_settings AS s
     );
     chosen record;
+    elsewhere text;
 BEGIN
     IF cardinality(parts) = 2 THEN
         IF NOT parts[1] = ANY (coalesce(schemas, '{}')) THEN
@@ -81,6 +82,16 @@ BEGIN
         ) THEN
             RAISE EXCEPTION 'function %: must return jsonb, and have no argument or one of type jsonb', function_name
                 USING ERRCODE = 'TB422', HINT = 'Return tickbird.result(success, message, details).';
+        END IF;
+        elsewhere := (
+            SELECT format('%I.%I', n.nspname, p.proname)
+            FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE signature IS NULL AND p.proname = title AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+            ORDER BY p.oid DESC LIMIT 1
+        );
+        IF elsewhere IS NOT NULL THEN
+            RAISE EXCEPTION 'function %: is not in schema %, but there is %', shown, array_to_string(schemas, ' or '), elsewhere
+                USING ERRCODE = 'TB422', HINT = format('Move it: ALTER FUNCTION %s SET SCHEMA %I.', elsewhere, coalesce(schemas[1], 'public'));
         END IF;
         RAISE EXCEPTION 'function %: does not exist', shown
             USING ERRCODE = 'TB422', HINT = CASE
@@ -417,6 +428,8 @@ BEGIN
             (NEW.schedule !~ '\S', 'schedule is empty', 'Write a cron expression, such as 0 3 * * *.'),
             (jsonb_typeof(NEW.payload) <> 'object', 'payload must be an object', 'Write {"name": value}.'),
             (NEW.timeout < '1 second', 'timeout must be at least one second', 'Leave it out for no timeout.'),
+            (NEW.timeout > '50 years', 'timeout must be at most 50 years', 'Leave it out for no timeout.'),
+            (length(NEW.description) > 10000, 'description has more than 10,000 characters', 'Write a summary.'),
             (NEW.retries NOT BETWEEN 0 AND 1000, 'retries must be from 0 to 1000', 'Choose another number.'),
             (NEW.catch_up NOT IN ('one', 'latest', 'all', 'skip'), 'catch_up must be one, latest, all or skip', 'Choose one of them.'),
             (NEW.overlap NOT IN ('skip', 'queue', 'replace', 'allow'), 'overlap must be skip, queue, replace or allow', 'Choose one of them.'),
@@ -432,7 +445,12 @@ BEGIN
             USING ERRCODE = 'TB422', HINT = found_problem.hint;
     END IF;
     IF (TG_OP = 'INSERT' OR NEW.timezone <> OLD.timezone)
-        AND NOT EXISTS (SELECT FROM pg_timezone_names AS z WHERE z.name = NEW.timezone)
+        AND NOT EXISTS (
+            SELECT FROM pg_timezone_names AS z
+            WHERE z.name = NEW.timezone
+                -- Files of the server's zone data that are no IANA names.
+                AND split_part(z.name, '/', 1) NOT IN ('posix', 'right', 'posixrules', 'localtime', 'Factory')
+        )
     THEN
         RAISE EXCEPTION 'job %: there is no time zone %', quote_literal(NEW.name), quote_literal(NEW.timezone)
             USING ERRCODE = 'TB422', HINT = 'Use an IANA name such as America/New_York. pg_timezone_names lists them.';
@@ -632,7 +650,13 @@ WHERE tickbird.may_see_job(j.role);
 
 CREATE VIEW tickbird.job_checks WITH (security_barrier) AS
 SELECT
-    j.name, j.role, s.definition #>> '{target,sql,function}' AS function_name, f.signature, f.owner, c.state, s.error
+    j.name, j.role, s.definition #>> '{target,sql,function}' AS function_name, f.signature, f.owner, c.state, s.error,
+    j.queue,
+    EXISTS (
+        SELECT FROM tickbird.workers AS w
+        WHERE w.namespace = s.namespace AND w.kind IN ('worker', 'executor') AND w.slots > 0
+            AND w.live_until > clock_timestamp() AND j.queue = ANY (w.queues) AND w.tasks ? 'sql:store'
+    ) AS is_served
 FROM tickbird.scheduled_jobs AS j
 JOIN tickbird.schedules AS s ON s.id = j.id
 JOIN tickbird.cursors AS c ON c.schedule_id = j.id
@@ -736,6 +760,15 @@ BEGIN
             level := 'problem';
             problem := 'the schedule is parked: ' || coalesce(checked.error, 'unknown');
             next_step := 'Repair it with an UPDATE of tickbird.scheduled_jobs.';
+            RETURN NEXT;
+        END IF;
+        IF NOT checked.is_served THEN
+            level := 'problem';
+            problem := format('no live worker serves queue %s', checked.queue);
+            next_step := CASE
+                WHEN checked.queue = 'default' THEN 'tickbird worker'
+                ELSE format('tickbird worker --queues %s', checked.queue)
+            END;
             RETURN NEXT;
         END IF;
         BEGIN
