@@ -181,6 +181,19 @@ class TestContract:
         [(level, text)] = await shop.lines(run)
         assert (level, len(text) < 100_000) == (logging.INFO, True)
 
+    async def test_an_error_deep_in_a_recursion_keeps_its_message(self, shop: Shop) -> None:
+        await shop.define("RETURN job(job);")
+        run = await shop.run()
+        assert (run.error or "").splitlines()[-1] == "stack depth limit exceeded (SQLSTATE 54001)"
+
+    async def test_a_notice_per_row_is_cut_off(self, shop: Shop, caplog: pytest.LogCaptureFixture) -> None:
+        await shop.define("FOR row IN 1..30000 LOOP RAISE NOTICE '%%', row; END LOOP; RETURN tickbird.result(true);")
+        with caplog.at_level(logging.INFO, "tickbird.run"):
+            run = await shop.run()
+        assert run.status == "succeeded"
+        assert await shop.database.one("SELECT count(*) FROM tickbird.run_logs") == 10_001
+        assert sum(record.name == "tickbird.run.store" for record in caplog.records) == 10_001
+
     async def test_messages_are_log_lines_and_never_the_outcome(self, shop: Shop) -> None:
         await shop.define(
             "RAISE WARNING 'careful'; RAISE INFO 'note'; RAISE NOTICE 'by the way'; "

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, Protocol
 
+from tickbird.domain.runs.logs import MAX_LINES, fitting
 from tickbird.domain.runs.sql_calls import SqlCall, SqlListener, SqlReport
 from tickbird.domain.targets.sql import STORE, SqlSpec
 from tickbird.domain.time.instants import utc_text
@@ -97,9 +98,13 @@ class _RunListener:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        self._lines = 0
 
     def line(self, level: int, text: str) -> None:
-        self._run.log.log(max(level, logging.INFO), "%s", text)
+        # The log of the run has its limit. A notice per row must not keep the worker from its other runs.
+        self._lines += 1
+        if self._lines <= MAX_LINES + 1:
+            self._run.log.log(max(level, logging.INFO), "%s", fitting(text))
 
     def progress(self, value: float) -> None:
         self._run.heartbeat(value)

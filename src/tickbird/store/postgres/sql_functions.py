@@ -45,6 +45,8 @@ _MAX_CONNECTIONS: Final = 100
 _MAX_IDLE: Final = 30.0
 _CONNECT_TIMEOUT: Final = 10.0
 _CANCEL_TIMEOUT: Final = 2.0
+# Characters of the context, detail and hint of an error.
+_MAX_PART: Final = 4_000
 # Seconds that a call may take longer than its timeout at the server, if its worker does not end it.
 _GRACE: Final = 5.0
 
@@ -309,8 +311,13 @@ def _error_text(error: psycopg.Error) -> str:
         "DETAIL": diagnostic.message_detail,
         "HINT": diagnostic.message_hint,
     }
-    lines = [f"{name}: {text}" for name, text in parts.items() if text]
+    lines = [f"{name}: {_shortened(text)}" for name, text in parts.items() if text]
     return clean("\n".join([*lines, f"{diagnostic.message_primary} (SQLSTATE {diagnostic.sqlstate})"])) or ""
+
+
+def _shortened(text: str) -> str:
+    """A recursive function has a context of any length, after which the message would be cut off."""
+    return text if len(text) <= _MAX_PART else text[:_MAX_PART] + " […]"
 
 
 def _own_context(context: str | None) -> str:
