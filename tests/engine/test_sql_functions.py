@@ -312,7 +312,8 @@ class TestStop:
             await shop.client.schedules.create("tick", every(seconds=1), sql("job"), actor="ada", max_runs=1)
             [waiting] = await until(lambda: shop.client.runs.list(schedule="tick"))
             text = "waits for a database connection: 1 of 1 of the store's owner are in use"
-            assert await until(lambda: shop.lines(waiting)) == [(logging.INFO, text)]
+            reason = "SELECT count(*) FROM tickbird.scheduled_job_executions WHERE job_name = 'tick' AND reason = %s"
+            await until(partial(shop.database.one, reason, text))
 
             async def explain() -> str:
                 explanation = await shop.client.ticks.why("tick", waiting.scheduled_for)
@@ -321,6 +322,22 @@ class TestStop:
             assert await until(explain)
             await shop.client.runs.cancel(slow, actor="ada")
             assert (await final(shop.client, waiting.id)).status == "succeeded"
+
+    async def test_a_timeout_begins_with_the_connection(self, database: Database) -> None:
+        async with working(database, sql_connections=1) as shop:
+            await shop.define(f"PERFORM tickbird.log('begun'); {FOREVER}", "slow")
+            await shop.define("RETURN tickbird.result(true);")
+            slow = await shop.start("slow")
+            await until(lambda: shop.lines(slow))
+            waiting = await shop.start("job", timeout=1)
+
+            async def is_tried_again() -> bool:
+                return (await shop.client.runs.get(waiting)).attempt > 1
+
+            await until(is_tried_again)
+            await shop.client.runs.cancel(slow, actor="ada")
+            run = await final(shop.client, waiting)
+            assert (run.status, run.failures) == ("succeeded", 0)
 
     async def test_a_worker_that_drains_requeues_the_run_of_an_endless_function(self, database: Database) -> None:
         async with working(database, drain=0.1) as shop:
@@ -448,6 +465,15 @@ class TestPermissions:
         for command in ("SET SESSION AUTHORIZATION postgres", "COMMIT", "ROLLBACK"):
             await shop.define(f"EXECUTE '{command}'; RETURN tickbird.result(true);")
             assert (await shop.run(role="reporting")).failure_kind == "raised", command
+
+    async def test_functions_of_a_role_that_do_not_end_delay_no_other_role(self, database: Database) -> None:
+        async with working(database, sql_connections=1, slots=3) as shop:
+            await shop.define(FOREVER, "endless")
+            endless = [await shop.start("endless", role="reporting") for _ in range(4)]
+            await shop.define("RETURN tickbird.result(true);")
+            assert (await shop.run()).status == "succeeded"
+            for run_id in endless:
+                await shop.client.runs.cancel(run_id, actor="ada")
 
     async def test_the_role_has_only_its_own_permissions(self, shop: Shop) -> None:
         await shop.define("PERFORM 1 FROM tickbird.runs; RETURN tickbird.result(true);")

@@ -8,14 +8,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from tickbird.targets.protocol import Run
+from tickbird.targets.protocol import PostponedRun, Run
 
-# Seconds: a longer wait for a connection is shown in the log of the run.
-_SHORT_WAIT: Final = 0.5
+# Seconds that a run waits for a connection in its slot of the worker, less than the shortest timeout. After it, the
+# run is queued again, so that runs of other roles can start.
+_MAX_WAIT: Final = 0.8
+# Seconds until it is tried again: more for each attempt, because each one is recorded.
+_DELAY: Final = 2.0
+_MAX_DELAY: Final = 10.0
 
 
 class RoleSlots:
-    """Limits the connections of each owner: a role, or a named connection. A run shows that it waits for one."""
+    """Limits the connections of each owner: a role, or a named connection."""
 
     def __init__(self, maximum: int) -> None:
         self._maximum = maximum
@@ -24,7 +28,7 @@ class RoleSlots:
 
     @asynccontextmanager
     async def take(self, owner: str, run: Run) -> AsyncIterator[None]:
-        """Wait for a free connection of the owner, first come, first served."""
+        """Wait for a free connection of the owner, first come, first served; raises PostponedRun after a moment."""
         if self._used[owner] < self._maximum:
             self._used[owner] += 1
         else:
@@ -35,28 +39,23 @@ class RoleSlots:
             self._release(owner)
 
     async def _wait(self, owner: str, run: Run) -> None:
-        loop = asyncio.get_running_loop()
-        slot: asyncio.Future[None] = loop.create_future()
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = self._waiting[owner]
         waiting.append(slot)
-        timer = loop.call_later(_SHORT_WAIT, self._report, owner, run)
         try:
-            await slot
-        except asyncio.CancelledError:
+            async with asyncio.timeout(_MAX_WAIT):
+                await slot
+        except (asyncio.CancelledError, TimeoutError) as error:
             if slot.done() and not slot.cancelled():
                 self._release(owner)
             elif slot in waiting:
                 waiting.remove(slot)
+            if isinstance(error, TimeoutError):
+                reason = (
+                    f"waits for a database connection: {self._used[owner]} of {self._maximum} of {owner} are in use"
+                )
+                raise PostponedRun(reason, min(_DELAY * run.attempt, _MAX_DELAY)) from None
             raise
-        finally:
-            timer.cancel()
-        if loop.time() >= timer.when():
-            run.heartbeat("has a database connection")
-
-    def _report(self, owner: str, run: Run) -> None:
-        text = f"waits for a database connection: {self._used[owner]} of {self._maximum} of {owner} are in use"
-        run.log.info(text)
-        run.heartbeat(text)
 
     def _release(self, owner: str) -> None:
         """Hand the connection to the first that waits."""

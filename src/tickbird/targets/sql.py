@@ -62,11 +62,11 @@ class SqlFunction(SpecExecutable):
             timeout=run.timeout,
         )
         listener = _RunListener(run)
-        for _ in range(MAX_SLICES):
-            async with self._slots.take(f"role {spec.run_as}" if spec.run_as else "the store's owner", run):
+        async with self._slots.take(f"role {spec.run_as}" if spec.run_as else "the store's owner", run):
+            for _ in range(MAX_SLICES):
                 report = await functions.call(call, listener)
-            if report.ending != "again":
-                return _end(report)
+                if report.ending != "again":
+                    return _end(report)
         raise RunFailure(
             f"the function returned again {MAX_SLICES:,} times, the maximum. Do more work in each slice.",
             kind="contract",
