@@ -300,6 +300,19 @@ async def test_edits_from_both_sides_at_once(jobs: Jobs) -> None:
     assert schedule.state == "active"
 
 
+async def test_jobs_are_in_the_namespace_of_the_settings(jobs: Jobs) -> None:
+    await jobs.sql("UPDATE tickbird.sql_settings SET namespace = 'ops'")
+    await jobs.sql(INSERT.replace(f"'{NAME}'", "'of_ops'"))
+    await jobs.sql("SELECT tickbird.trigger_scheduled_job('of_ops')")
+    await jobs.change(Create(actor="ada", namespace=NAMESPACE, definition=sql_definition()), "of_default")
+    rows = await jobs.sql(
+        "SELECT j.name, s.namespace, r.namespace FROM tickbird.scheduled_jobs AS j "
+        "JOIN tickbird.schedules AS s ON s.id = j.id JOIN tickbird.runs AS r ON r.schedule_id = j.id"
+    )
+    assert rows == [("of_ops", "ops", "ops")]
+    assert await jobs.row("name", "of_default") is None
+
+
 async def test_unknown_function_of_a_client_is_refused(jobs: Jobs) -> None:
     with pytest.raises(DefinitionError, match=r"public\.nothing: does not exist"):
         await jobs.change(
