@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import pairwise
@@ -129,6 +130,23 @@ async def test_upsert_updates_the_job(jobs: Jobs) -> None:
     assert definition is not None
     assert definition.trigger == cron("0 5 * * *", tz="America/New_York")
     assert "duplicate key" in await jobs.refusal(INSERT)
+
+
+async def test_upsert_of_many_jobs_reads_the_zones_once(jobs: Jobs) -> None:
+    """The server reads the files of all zones for its list of names."""
+    upsert = """INSERT INTO tickbird.scheduled_jobs (name, function_name, schedule, timezone)
+    SELECT 'job' || n, 'run_report', '0 3 * * *', 'Europe/Rome' FROM generate_series(1, 50) AS n
+    ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule"""
+
+    async def fastest(statement: str) -> float:
+        seconds = []
+        for _ in range(4):
+            began = time.monotonic()
+            await jobs.sql(statement)
+            seconds.append(time.monotonic() - began)
+        return min(seconds)
+
+    assert await fastest(upsert) < 25 * await fastest("SELECT count(*) FROM pg_timezone_names")
 
 
 async def test_disabled_job_is_paused(jobs: Jobs) -> None:

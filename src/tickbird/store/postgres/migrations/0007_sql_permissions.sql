@@ -444,7 +444,10 @@ BEGIN
         RAISE EXCEPTION 'job %: %', quote_literal(NEW.name), found_problem.problem
             USING ERRCODE = 'TB422', HINT = found_problem.hint;
     END IF;
+    -- The view reads the files of all zones, which takes longer than everything else here.
     IF (TG_OP = 'INSERT' OR NEW.timezone <> OLD.timezone)
+        AND NEW.timezone <> 'UTC'
+        AND NOT EXISTS (SELECT FROM tickbird.scheduled_jobs AS j WHERE j.timezone = NEW.timezone)
         AND NOT EXISTS (
             SELECT FROM pg_timezone_names AS z
             WHERE z.name = NEW.timezone
