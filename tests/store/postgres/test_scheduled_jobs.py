@@ -149,6 +149,15 @@ async def test_upsert_of_many_jobs_reads_the_zones_once(jobs: Jobs) -> None:
     assert await fastest(upsert) < 25 * await fastest("SELECT count(*) FROM pg_timezone_names")
 
 
+async def test_next_run_of_an_edited_job_is_unknown_until_it_is_planned(jobs: Jobs) -> None:
+    for edit in ("schedule = '0 4 * * *'", "retries = 2", "enabled = false", "enabled = true"):
+        await jobs.plan()
+        await jobs.sql(f"UPDATE tickbird.scheduled_jobs SET {edit}")
+        assert await jobs.one("SELECT next_run_at FROM tickbird.scheduled_job_status") is None, edit
+    await jobs.plan()
+    assert await jobs.one("SELECT next_run_at > now() + interval '1 minute' FROM tickbird.scheduled_job_status")
+
+
 async def test_disabled_job_is_paused(jobs: Jobs) -> None:
     await jobs.plan()
     await jobs.sql("UPDATE tickbird.scheduled_jobs SET enabled = false")

@@ -638,6 +638,46 @@ END $$;
 
 -- Views and functions that read
 
+-- After an edit, next_run_at of the cursor is the instant of the edit until the planner has seen it.
+CREATE OR REPLACE VIEW tickbird.scheduled_job_status WITH (security_barrier) AS
+SELECT
+    j.id,
+    j.name,
+    j.description,
+    j.enabled,
+    last.started_at AS last_run_at,
+    last.success AS last_run_success,
+    last.message AS last_run_message,
+    counted.total_runs,
+    counted.successful_runs,
+    counted.failed_runs,
+    round(100.0 * counted.successful_runs / nullif(counted.total_runs, 0), 2) AS success_rate_percent,
+    CASE
+        WHEN j.enabled AND c.sql_commands IS NULL AND c.edited_at IS NULL AND c.state = 'active' THEN c.next_run_at
+    END AS next_run_at,
+    j.timezone,
+    j.schedule,
+    c.state,
+    s.error
+FROM tickbird.scheduled_jobs AS j
+JOIN tickbird.schedules AS s ON s.id = j.id
+JOIN tickbird.cursors AS c ON c.schedule_id = j.id
+LEFT JOIN LATERAL (
+    SELECT
+        count(*) AS total_runs,
+        count(*) FILTER (WHERE r.status = 'succeeded') AS successful_runs,
+        count(*) FILTER (WHERE r.status <> 'succeeded') AS failed_runs
+    FROM tickbird.runs AS r
+    WHERE r.schedule_id = j.id AND r.finished_at IS NOT NULL
+) AS counted ON true
+LEFT JOIN LATERAL (
+    SELECT r.started_at, r.success, r.message
+    FROM tickbird.scheduled_job_runs AS r
+    WHERE r.job_id = j.id AND r.started_at IS NOT NULL
+    ORDER BY r.id DESC LIMIT 1
+) AS last ON true
+WHERE tickbird.may_see_job(j.role);
+
 CREATE VIEW tickbird.run_results WITH (security_barrier) AS
 SELECT r.id, r.status, r.result, r.error, r.finished_at, r.created_xid
 FROM tickbird.runs AS r
