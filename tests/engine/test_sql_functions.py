@@ -240,6 +240,14 @@ class TestStop:
         assert await shop.effects() == []
         await until(lambda: executes_nothing(shop.database))
 
+    async def test_the_server_ends_a_function_that_its_worker_does_not_end(self, shop: Shop) -> None:
+        names = ("statement_timeout", "client_connection_check_interval", "application_name")
+        settings = ", ".join(f"current_setting('{name}')" for name in names)
+        await shop.define(f"RETURN tickbird.result(true, concat_ws(' ', {settings}));")
+        for timeout, expected in ((60, "65s"), (None, "0")):
+            run = await shop.run(timeout=timeout)
+            assert run.result["message"] == f"{expected} 2s tickbird run {run.id} attempt 1"
+
     @pytest.mark.parametrize("body", [FOREVER, STUBBORN])
     async def test_a_cancelled_run_ends_its_function(self, shop: Shop, body: str) -> None:
         await shop.define(f"{WRITE} PERFORM tickbird.log('begun'); {body}")
