@@ -320,8 +320,7 @@ class TestStop:
             await shop.client.schedules.create("tick", every(seconds=1), sql("job"), actor="ada", max_runs=1)
             [waiting] = await until(lambda: shop.client.runs.list(schedule="tick"))
             text = "waits for a database connection: 1 of 1 of the store's owner are in use"
-            reason = "SELECT count(*) FROM tickbird.scheduled_job_executions WHERE job_name = 'tick' AND reason = %s"
-            await until(partial(shop.database.one, reason, text))
+            assert await until(lambda: shop.lines(waiting)) == [(logging.INFO, text)]
 
             async def explain() -> str:
                 explanation = await shop.client.ticks.why("tick", waiting.scheduled_for)
@@ -338,14 +337,13 @@ class TestStop:
             slow = await shop.start("slow")
             await until(lambda: shop.lines(slow))
             waiting = await shop.start("job", timeout=1)
-
-            async def is_tried_again() -> bool:
-                return (await shop.client.runs.get(waiting)).attempt > 1
-
-            await until(is_tried_again)
+            passed = "SELECT started_at < now() - interval '2 seconds' FROM tickbird.runs WHERE id = %s"
+            await until(partial(shop.database.one, passed, waiting))
             await shop.client.runs.cancel(slow, actor="ada")
             run = await final(shop.client, waiting)
             assert (run.status, run.failures) == ("succeeded", 0)
+            await shop.define(FOREVER, "slow")
+            assert (await shop.run("slow", timeout=1)).failure_kind == "timeout"
 
     async def test_a_worker_that_drains_requeues_the_run_of_an_endless_function(self, database: Database) -> None:
         async with working(database, drain=0.1) as shop:
@@ -480,6 +478,10 @@ class TestPermissions:
             endless = [await shop.start("endless", role="reporting") for _ in range(4)]
             await shop.define("RETURN tickbird.result(true);")
             assert (await shop.run()).status == "succeeded"
+            reasons = (
+                "SELECT count(*) FROM tickbird.scheduled_job_executions WHERE reason LIKE 'waits for a database%%'"
+            )
+            assert await until(partial(shop.database.one, reasons))
             for run_id in endless:
                 await shop.client.runs.cancel(run_id, actor="ada")
 

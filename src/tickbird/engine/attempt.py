@@ -155,6 +155,7 @@ class Attempt:
             text = clean_text(str(error)) if isinstance(error, PayloadError) else encode_error(error).text
             self._report(self._failed("raised", text, may_retry=False))
             return
+        self.run.pause_timeout, self.run.restart_timeout = self._pause_timer, self._set_timer
         self._call = self._start(arguments, threads, context)
         self._set_timer()
         self._call.add_done_callback(self._done)
@@ -175,6 +176,10 @@ class Attempt:
         timeout = self._policy.timeout
         if timeout is not None and self._call is not None and not self._call.done():
             self._timer = self._loop.call_later(timeout, self._time_out)
+
+    def _pause_timer(self) -> None:
+        if self._timer is not None and not self._timed_out:
+            self._timer.cancel()
 
     def _start(self, arguments: Any, threads: Executor | None, context: contextvars.Context) -> asyncio.Future[Result]:
         if not self.executable.blocking:

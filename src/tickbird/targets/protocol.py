@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -82,10 +82,24 @@ def _arguments(args: tuple[object, ...]) -> str:
 _FORM = logging.Formatter("%(message)s")
 
 
+def _ignore() -> None:
+    pass
+
+
 class Run:
     """The run that a function is executing; annotate a parameter with `Run` to get it."""
 
-    __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "is_recording", "lease_checked_at", "worker")
+    __slots__ = (
+        "_cancelled",
+        "_claimed",
+        "_log",
+        "_sink",
+        "is_recording",
+        "lease_checked_at",
+        "pause_timeout",
+        "restart_timeout",
+        "worker",
+    )
 
     def __init__(self, claimed: ClaimedRun, sink: RunSink | None = None, worker: str | None = None) -> None:
         self._claimed = claimed
@@ -94,6 +108,9 @@ class Run:
         self.worker = worker
         # Its own transaction is recording its outcome, so its lease may end at any moment.
         self.is_recording = False
+        # The timeout does not run while the run waits for a connection.
+        self.pause_timeout: Callable[[], None] = _ignore
+        self.restart_timeout: Callable[[], None] = _ignore
         self._log: RunLog | None = None
         self._cancelled = False
         # The last lease check before the function started, by time.monotonic().

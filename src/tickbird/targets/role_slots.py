@@ -10,10 +10,10 @@ from typing import Final
 
 from tickbird.targets.protocol import PostponedRun, Run
 
-# Seconds that a run waits for a connection in its slot of the worker, less than the shortest timeout. After it, the
-# run is queued again, so that runs of other roles can start.
-_MAX_WAIT: Final = 0.8
-# Seconds until it is tried again: more for each attempt, because each one is recorded.
+# Seconds: a longer wait for a connection is visible, and if many runs wait, the later ones are queued again. They would
+# occupy the slots of the worker, in which runs of other roles can start.
+_SHORT_WAIT: Final = 0.8
+# Seconds until such a run is tried again: more for each attempt, because each one is recorded.
 _DELAY: Final = 2.0
 _MAX_DELAY: Final = 10.0
 
@@ -28,7 +28,10 @@ class RoleSlots:
 
     @asynccontextmanager
     async def take(self, owner: str, run: Run) -> AsyncIterator[None]:
-        """Wait for a free connection of the owner, first come, first served; raises PostponedRun after a moment."""
+        """Wait for a free connection of the owner, first come, first served.
+
+        As many runs wait as there are connections; another one raises PostponedRun.
+        """
         if self._used[owner] < self._maximum:
             self._used[owner] += 1
         else:
@@ -42,20 +45,26 @@ class RoleSlots:
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         waiting = self._waiting[owner]
         waiting.append(slot)
+        run.pause_timeout()
+        is_reported = False
         try:
-            async with asyncio.timeout(_MAX_WAIT):
-                await slot
-        except (asyncio.CancelledError, TimeoutError) as error:
-            if slot.done() and not slot.cancelled():
+            while not (await asyncio.wait({slot}, timeout=_SHORT_WAIT))[0]:
+                text = f"waits for a database connection: {self._used[owner]} of {self._maximum} of {owner} are in use"
+                if waiting.index(slot) >= self._maximum:
+                    raise PostponedRun(text, min(_DELAY * run.attempt, _MAX_DELAY))
+                if not is_reported:
+                    run.log.info(text)
+                    run.heartbeat(text)
+                    is_reported = True
+        except BaseException:
+            if slot.done():
                 self._release(owner)
-            elif slot in waiting:
+            else:
                 waiting.remove(slot)
-            if isinstance(error, TimeoutError):
-                reason = (
-                    f"waits for a database connection: {self._used[owner]} of {self._maximum} of {owner} are in use"
-                )
-                raise PostponedRun(reason, min(_DELAY * run.attempt, _MAX_DELAY)) from None
             raise
+        run.restart_timeout()
+        if is_reported:
+            run.heartbeat("has a database connection")
 
     def _release(self, owner: str) -> None:
         """Hand the connection to the first that waits."""
