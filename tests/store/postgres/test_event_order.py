@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import random
 import subprocess
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -16,7 +16,7 @@ import pytest
 
 from lab.servers import postgres_programs
 from tests.store.postgres.database import Database, opened
-from tests.store.postgres.steps import create_many, later
+from tests.store.postgres.steps import create_many, later, until
 from tickbird.domain.errors import StoreError
 from tickbird.domain.events.event import Event
 from tickbird.domain.schedules.definition import Definition
@@ -123,8 +123,9 @@ async def test_ticks_do_not_wait_for_a_publisher_of_their_key(store: PostgresSto
     assert (await stamped(store))[-1].version == 10_001
 
 
-async def test_order_survives_dump_and_restore(store: PostgresStore, url: str, postgres_url: str) -> None:
-    """Positions and versions continue in another server, where transaction ids are others."""
+@pytest.mark.parametrize("xid", ["3", "9000000000"])
+async def test_order_survives_dump_and_restore(store: PostgresStore, url: str, postgres_url: str, xid: str) -> None:
+    """Positions and versions continue in another server, whose transaction ids are larger or smaller."""
     async with await connect(url) as one:
         for number in range(5):
             await one.execute(PUBLISH, ("K", number))
@@ -132,13 +133,25 @@ async def test_order_survives_dump_and_restore(store: PostgresStore, url: str, p
         await stamped(store)
         # Not stamped before the dump.
         await one.execute(PUBLISH, ("K", 5))
+        # Both databases are on one server here.
+        await one.execute("UPDATE tickbird.events_unstamped SET xid = %s", (xid,))
         await one.commit()
     dump_and_restore(url, postgres_url)
-    async with opened(postgres_url) as restored, await connect(postgres_url) as one:
-        await one.execute(PUBLISH, ("K", 6))
-        await one.commit()
-        events = await stamped(restored)
-        assert [(e.data["n"], e.position, e.version) for e in events] == [(n, n + 1, n + 1) for n in range(7)]
+    async with (
+        opened(postgres_url) as restored,
+        await connect(postgres_url) as early,
+        await connect(postgres_url) as late,
+    ):
+        await early.execute("CREATE TABLE anything (x int)")
+        await late.execute(PUBLISH, ("K", 6))
+        await late.commit()
+        mark = (await restored.events.stamp()).since
+        await early.execute(PUBLISH, ("K", 7))
+        await early.commit()
+        await late.execute(PUBLISH, ("K", 8))
+        await late.commit()
+        events = await stamped(restored, mark)
+        assert [(e.data["n"], e.position, e.version) for e in events] == [(n, n + 1, n + 1) for n in range(9)]
 
 
 async def test_a_rollback_leaves_nothing(store: PostgresStore, url: str) -> None:
@@ -163,8 +176,55 @@ async def test_two_stampers_at_once(store: PostgresStore, url: str) -> None:
     await other.close()
 
 
+async def is_paused(watcher: Connection, passing: asyncio.Task[object]) -> bool:
+    """Wait until a pass waits for the lock on the log; false if it has ended, because there was nothing to stamp."""
+    query = """SELECT FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%stamp_events%'"""
+    while not passing.done():
+        if await (await watcher.execute(query)).fetchall():
+            return True
+        await asyncio.sleep(0)
+    return False
+
+
+async def end_paused_stampers(watcher: Connection) -> None:
+    await watcher.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%stamp_events%'"
+    )
+
+
+# Stops a pass between its two statements: it has the lock of the stream, and cannot read the log.
+PAUSE = "LOCK TABLE tickbird.event_log IN ACCESS EXCLUSIVE MODE"
+
+
+async def test_a_frozen_stamper_delays_nobody_and_its_loss_loses_nothing(store: PostgresStore, url: str) -> None:
+    async with (
+        await connect(url) as gate,
+        await connect(url) as frozen,
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as session,
+    ):
+        await session.execute(PUBLISH, ("K", 0))
+        since = (await store.events.stamp()).since
+        await session.execute(PUBLISH, ("K", 1))
+        await gate.execute(PAUSE)
+        passing = asyncio.create_task(frozen.execute("SELECT tickbird.stamp_events('default', NULL, 100)"))
+        assert await is_paused(session, passing)
+        async with asyncio.timeout(2):
+            await session.execute(PUBLISH, ("K", 2))
+            # It does not wait for the other one, and its mark stays.
+            result = await store.events.stamp(since)
+        assert (result.stamped, result.since) == (0, since)
+        await end_paused_stampers(session)
+        with pytest.raises(psycopg.errors.AdminShutdown):
+            await passing
+        await gate.rollback()
+        events = await stamped(store, since)
+        assert [(one.data["n"], one.position, one.version) for one in events] == [(n, n + 1, n + 1) for n in range(3)]
+
+
 async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url: str) -> None:
-    """No gap, no loss, no inversion of a key, for any order of statements, commits and lost sessions."""
+    """No gap, loss or inversion of a key, for any order of statements, commits, reads, and paused or lost stampers."""
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     rounds = 300 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
@@ -179,45 +239,63 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
     stampers = [PostgresStore(url) for _ in range(2)]
     for one in stampers:
         await one.open()
+    await store.events.add_stream("default")
+    gate = await connect(url)
+    watcher = await psycopg.AsyncConnection.connect(url, autocommit=True)
     since: list[str | None] = [None, None]
-    number = 0
-    for _ in range(rounds):
-        action = chance.random()
-        index = chance.randrange(len(writers))
+    read: list[Event] = []
+    numbers = itertools.count()
+
+    async def write() -> None:
+        """One statement of a publisher."""
+        index, action = chance.randrange(len(writers)), chance.random()
         if action < 0.1:
             # The writer gets its transaction id before it publishes.
             await writers[index].execute("SELECT pg_current_xact_id()")
-        elif action < 0.5:
-            key = chance.choice(keys)
-            pairs += [(earlier, number) for earlier in committed[key][-3:]]
+        elif action < 0.65:
+            key, number = chance.choice(keys), next(numbers)
+            pairs.extend((earlier, number) for earlier in committed[key][-3:])
             await writers[index].execute(PUBLISH, (key, number))
             pending[index].append((key, number))
-            number += 1
-        elif action < 0.7:
+        elif action < 0.93:
             await writers[index].commit()
             for key, done in pending[index]:
                 committed[key].append(done)
                 expected.add(done)
             pending[index] = []
-        elif action < 0.75:
+        else:
             await writers[index].rollback()
             pending[index] = []
-        elif action < 0.95:
-            which = chance.randrange(2)
-            since[which] = (await stampers[which].events.stamp(since[which], limit=chance.choice([1, 3, 100]))).since
-        else:
-            # A stamper is lost in the middle of a pass.
-            which = chance.randrange(2)
-            passing = asyncio.create_task(stampers[which].events.stamp(since[which]))
-            await asyncio.sleep(0)
-            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as killer:
-                await killer.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND query LIKE '%%stamp_events%%' AND pid <> pg_backend_pid()"
-                )
-            with suppress(StoreError):
-                await passing
+
+    async def stamp(which: int) -> int:
+        result = await stampers[which].events.stamp(since[which], limit=chance.choice([1, 3, 100]))
+        since[which] = result.since
+        return result.stamped
+
+    async def pause() -> None:
+        """A stamper is paused in the middle of a pass, and continues or is lost."""
+        which = chance.randrange(2)
+        await gate.execute(PAUSE)
+        passing = asyncio.create_task(stamp(which))
+        if await is_paused(watcher, passing):
+            for _ in range(chance.randrange(4)):
+                await write()
+            assert await stamp(1 - which) == 0
+            if chance.random() < 0.5:
+                await end_paused_stampers(watcher)
+        await gate.rollback()
+        try:
+            await passing
+        except StoreError:
             since[which] = None
+
+    async def read_on() -> None:
+        after = read[-1].position or 0 if read else 0
+        read.extend(await store.events.read("default", after, limit=chance.choice([1, 1_000])))
+
+    for _ in range(rounds):
+        [act] = chance.choices([write, lambda: stamp(chance.randrange(2)), read_on, pause], [75, 15, 5, 5])
+        await act()
     for index, writer in enumerate(writers):
         await writer.commit()
         expected.update(done for _, done in pending[index])
@@ -226,6 +304,10 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
     events = await stamped(stampers[0], since[0])
     for one in stampers:
         await one.close()
+    await gate.close()
+    await watcher.close()
+    # A reader that follows the positions has missed nothing.
+    assert [event.id for event in read] == [event.id for event in events[: len(read)]], f"seed {seed}"
     place = {event.data["n"]: event.position or 0 for event in events}
     assert place.keys() == expected, f"seed {seed}"
     assert [event.position for event in events] == list(range(1, len(events) + 1)), f"seed {seed}"
@@ -235,6 +317,36 @@ async def test_random_interleavings_with_lost_stampers(store: PostgresStore, url
     for key in keys:
         versions = [event.version for event in events if event.key == key]
         assert versions == list(range(1, len(versions) + 1)), f"seed {seed}"
+
+
+async def test_a_pass_reads_only_rows_since_the_last_one(url: str) -> None:
+    """Rows that no vacuum can remove yet make no pass slower."""
+    passes, events = 40, 20
+    database = Database(url)
+    async with await connect(url) as old, await psycopg.AsyncConnection.connect(url, autocommit=True) as session:
+        # Its snapshot keeps all rows that are deleted from now on, and its transaction is in all later snapshots.
+        await old.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+        await old.execute("SELECT pg_current_xact_id()")
+        async with opened(f"{url}?application_name=passes", connections=1) as own:
+            await own.events.add_stream("default")
+            since = (await own.events.stamp()).since
+            for number in range(passes):
+                for _ in range(events):
+                    await session.execute(PUBLISH, ("K", number))
+                result = await own.events.stamp(since)
+                assert (result.stamped, result.more) == (events, False)
+                result = await own.events.stamp(result.since)
+                assert (result.stamped, result.more) == (0, False)
+                since = result.since
+
+        async def entries_read() -> int | None:
+            """Entries of the indexes, of dead rows too. A session reports its statistics when it ends."""
+            if await database.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'passes'"):
+                return None
+            query = "SELECT sum(idx_tup_read)::integer FROM pg_stat_user_indexes WHERE relname = 'events_unstamped'"
+            return await database.one(query) or None
+
+        assert await until(entries_read) < 5 * passes * events
 
 
 async def test_events_that_no_worker_stamps_are_reported(store: PostgresStore, url: str) -> None:

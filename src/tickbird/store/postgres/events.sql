@@ -40,18 +40,25 @@ SELECT tickbird.insert_events(%(namespace)s, %(source)s, %(actor)s, CAST(%(event
 
 -- name: find_unstamped
 -- The snapshot of this statement, the namespaces with events to stamp, the seconds for which a stamper polls, and whether runs
--- wait for the publication of their events.
+-- wait for the publication of their events. With LIMIT, each search is by namespace and transaction.
 SELECT
     pg_current_snapshot()::text,
     ARRAY(
         SELECT s.namespace FROM tickbird.event_streams AS s
-        WHERE EXISTS (
-            SELECT FROM tickbird.events_unstamped AS u
+        WHERE (
+            SELECT u.event FROM tickbird.events_unstamped AS u
             WHERE u.namespace = s.namespace AND u.xid >= coalesce(pg_snapshot_xmax(%(since)s::pg_snapshot), '0'::xid8)
-        ) OR EXISTS (
-            SELECT FROM pg_snapshot_xip(%(since)s::pg_snapshot) AS open(xid)
-            JOIN tickbird.events_unstamped AS u ON u.namespace = s.namespace AND u.xid = open.xid
-        )
+            LIMIT 1
+        ) IS NOT NULL OR (
+            SELECT x.event
+            FROM pg_snapshot_xip(%(since)s::pg_snapshot) AS open(xid)
+            CROSS JOIN LATERAL (
+                SELECT u.event FROM tickbird.events_unstamped AS u
+                WHERE u.namespace = s.namespace AND u.xid = open.xid
+                LIMIT 1
+            ) AS x
+            LIMIT 1
+        ) IS NOT NULL
     ),
     (SELECT date_part('epoch', max(s.awake_until) - clock_timestamp()) FROM tickbird.event_streams AS s WHERE isfinite(s.awake_until)),
     EXISTS (SELECT FROM tickbird.runs WHERE target_kind = 'event' AND status = 'queued');

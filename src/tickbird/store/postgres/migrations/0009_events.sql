@@ -232,9 +232,15 @@ BEGIN
         FROM tickbird.events_unstamped AS u
         WHERE u.namespace = stamp_events.namespace AND u.xid >= coalesce(pg_snapshot_xmax(since), '0'::xid8)
         UNION ALL
-        SELECT u.ctid, u.event
+        SELECT x.place, x.event
         FROM pg_snapshot_xip(since) AS open(xid)
-        JOIN tickbird.events_unstamped AS u ON u.namespace = stamp_events.namespace AND u.xid = open.xid
+        -- OFFSET makes it one search per transaction: as a join, it may read all rows of the namespace.
+        CROSS JOIN LATERAL (
+            SELECT u.ctid AS place, u.event
+            FROM tickbird.events_unstamped AS u
+            WHERE u.namespace = stamp_events.namespace AND u.xid = open.xid
+            OFFSET 0
+        ) AS x
     ),
     oldest AS MATERIALIZED (
         SELECT v.place, v.event, e.partition, e.topic, e.key, e.transaction_id
