@@ -258,6 +258,9 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
 
     async def _publish(self, topic: str, type: str, data: Any, options: Mapping[str, Any]) -> str:  # noqa: A002
         client = await self.client()
+        # The client sends texts; with a connection, a UUID is taken as it is.
+        if options.get("event_id") is not None:
+            options = {**options, "event_id": str(options["event_id"])}
         return str((await client.events.publish(topic, type, data, **options)).id)
 
     async def _publish_many(self, events: Sequence[NewEvent], source: str | None, actor: str) -> list[str]:

@@ -17,7 +17,7 @@ class TaskExited(RuntimeError):
     """A task raised an exception that would end its loop or thread: `sys.exit()`, for example."""
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(f"the task raised {type_name(error)}({describe(error)[:200]})")
+        super().__init__(f"the function raised {type_name(error)}({describe(error)[:200]})")
 
 
 class TaskFailure(Exception):
@@ -67,5 +67,5 @@ def refuse_awaitable(result: Any) -> None:
         if inspect.iscoroutine(result):
             result.close()
         raise TypeError(
-            "the task returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
+            "the function returned a coroutine, so nothing ran: a decorator around an `async def` must be one too"
         )

@@ -45,7 +45,7 @@ def do_on(connection: Any, work: Work[T]) -> Any:
     if hasattr(connection, "vendor") and hasattr(connection, "in_atomic_block"):
         return _on_django(connection, work)
     raise InvalidError(
-        f"cannot enqueue on a connection of type {type(connection).__name__}.",
+        f"cannot use a connection of type {type(connection).__name__}.",
         field="connection",
         hint="Pass a psycopg, SQLAlchemy (or session), Django or sqlite3 connection.",
     )

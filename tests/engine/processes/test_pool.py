@@ -39,7 +39,7 @@ async def test_coroutines_in_a_child_share_a_loop_but_not_contexts(place: Place)
     "task, words",
     [
         ("raises", "ValueError: odd"),
-        ("exits", "the task raised SystemExit(3)"),
+        ("exits", "the function raised SystemExit(3)"),
         ("segfaults", "was killed by SIGSEGV; its last lines:"),
         ("leaves", "ended with exit code 3; its last lines:\nlast words"),
         ("daemonizes_and_dies", "was killed by SIGKILL"),

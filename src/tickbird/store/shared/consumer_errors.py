@@ -52,12 +52,16 @@ def lost_events(group: str, lost_after: int, pruned_until: int) -> ConflictError
 
 
 def wrong_state(letter_id: int, state: str, allowed: str) -> ConflictError:
-    return ConflictError(f"dead letter {letter_id}: is {state}, not {allowed}.", hint="Read it again, then decide.")
+    hint = f"`tickbird dead-letters show {letter_id}` has its event and its last change."
+    if state == "deferred":
+        hint = "It is delivered after the earlier events of its key, which `tickbird events why` names; or skip it."
+    return ConflictError(f"dead letter {letter_id}: is {state}, not {allowed}.", hint=hint)
 
 
 def no_proposal(letter_id: int) -> ConflictError:
     return ConflictError(
-        f"dead letter {letter_id}: has no repair that waits for an approval.", hint="Read it again, then decide."
+        f"dead letter {letter_id}: has no repair that waits for an approval.",
+        hint="`tickbird dead-letters repair` proposes one.",
     )
 
 

@@ -192,7 +192,8 @@ def resume_(settings: GlobalOptions, group: str, actor: str) -> None:
 @click.pass_obj
 def rm_(settings: GlobalOptions, group: str, yes: bool, actor: str) -> int:
     """Delete a group with its offsets and dead letters."""
-    if not is_confirmed(settings, f"Delete {group}, its offsets and its dead letters?", yes=yes):
+    question = f"Delete {group}, its offsets and its dead letters? If code declares it, it begins again at its start."
+    if not is_confirmed(settings, question, yes=yes):
         return FAILED
 
     async def work() -> None:
