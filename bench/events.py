@@ -96,7 +96,7 @@ async def _consume(url: str, count: int, parts: dict[str, list[float]]) -> float
     while (stamped := await store.events.stamp(since)).more:
         since = stamped.since
     assigned = time.perf_counter()
-    seen, worker, request = 0, uuid4(), GroupRequest("bench", BATCH)
+    seen, worker, request = 0, "bench", GroupRequest("bench", BATCH)
     while seen < count:
         claimed = await store.consumers.claim("default", [request], worker, limit=4, lease=60)
         seen += sum(len(delivery.items) for delivery in claimed.deliveries)

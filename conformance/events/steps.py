@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
-from uuid import UUID
 
 from conformance.events.log import stamped
 from conformance.steps import NAMESPACE, later
@@ -26,7 +25,7 @@ from tickbird.domain.events.groups import ConsumerGroup, NewGroup, PartitionStat
 from tickbird.store.protocol.store import Store
 
 GROUP: Final = "billing"
-WORKER: Final = UUID(int=1)
+WORKER: Final = "host-7-abcd"
 
 
 def key_in(partition: int, number: int = 0) -> str:

@@ -110,7 +110,7 @@ class EventLog:
 
     async def _claim(self) -> None:
         requests = [GroupRequest(name, self.chance.choice((1, 3, 50))) for name in _GROUPS]
-        worker = UUID(int=self.chance.randrange(1, 4))
+        worker = f"w{self.chance.randrange(1, 4)}"
         claimed = await self.store.consumers.claim(
             NAMESPACE, requests, worker, limit=self.chance.choice((1, 4, 32)), lease=_LEASE, now=self.now
         )

@@ -170,6 +170,24 @@ async def test_two_workers_share_a_group(bird: Tickbird, store: Store) -> None:
     assert seen == Counter(range(40))
 
 
+async def test_a_leased_partition_names_its_worker(bird: Tickbird, store: Store) -> None:
+    began, release = asyncio.Event(), asyncio.Event()
+
+    @bird.consumer("#", group="billing")
+    async def wait(_: Event) -> None:
+        began.set()
+        await release.wait()
+
+    await publish(store, numbered(1))
+    async with working(bird):
+        await asyncio.wait_for(began.wait(), 60)
+        [worker] = await store.workers.list("default")
+        [group] = await store.consumers.list("default")
+        assert {partition.worker for partition in group.partitions} == {None, worker.id}
+        release.set()
+        await read_to_the_end(store)
+
+
 async def test_a_failing_event_is_retried_and_its_key_waits(bird: Tickbird, store: Store) -> None:
     seen: list[tuple[str | None, int]] = []
     attempts: list[int] = []

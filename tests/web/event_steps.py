@@ -8,7 +8,7 @@ from tickbird.domain.events.deliveries import DeliveryFailure, DeliveryOutcome, 
 from tickbird.domain.events.event import Event, NewEvent
 from tickbird.domain.events.groups import NewGroup
 
-WORKER = UUID("11111111-2222-3333-4444-555555555555")
+WORKER = "host-7-11112222"
 
 
 async def publish(served: Served, *keys: str | None, topic: str = "orders.paid", **fields: object) -> list[Event]:

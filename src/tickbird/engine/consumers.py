@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -58,8 +57,6 @@ class ConsumerSteps:
         self._store, self._clock, self._worker = store, clock, worker
         self._clock_guard = clock_guard or ClockGuard(clock)
         self._consumers, self._threads = consumers.consumers, consumers.threads
-        # The token of a lease identifies its holder; the worker is only shown.
-        self._worker_id = uuid.uuid5(uuid.NAMESPACE_OID, worker.id)
         self._lease = lease
         # Work is stopped this long before its lease can have expired.
         self._margin = lease / 5
@@ -135,7 +132,8 @@ class ConsumerSteps:
             claimed = await self._store.consumers.claim(
                 self._worker.namespace,
                 requests,
-                self._worker_id,
+                # Only shown: the token of a lease identifies its holder.
+                self._worker.id,
                 limit=limit,
                 lease=self._lease,
                 now=self._clock.now(),

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -58,7 +57,7 @@ async def claim(
     store: PostgresStore, *, limit: int = 16, batch: int = 100, lease: float = 60, group: str = "billing"
 ) -> Sequence[Delivery]:
     request = GroupRequest(group, batch)
-    claimed = await store.consumers.claim(NAMESPACE, [request], uuid4(), limit=limit, lease=lease)
+    claimed = await store.consumers.claim(NAMESPACE, [request], "w", limit=limit, lease=lease)
     return claimed.deliveries
 
 

@@ -6,7 +6,7 @@ import httpx
 from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
-from tests.web.event_steps import declare, deliver, letters, publish
+from tests.web.event_steps import WORKER, declare, deliver, letters, publish
 from tests.web.making import HOSTILE
 from tests.web.test_guard import Held
 from tickbird.domain.events.deliveries import DeliveryOutcome, GroupRequest
@@ -48,8 +48,7 @@ async def test_a_group_shows_its_partitions(desk: Desk, served: Served) -> None:
     await deliver(served, fails=["43"])
     events = await publish(served, "42", "42", "43")
     request = [GroupRequest("billing", 10)]
-    worker = events[0].id
-    claimed = await served.store.consumers.claim("default", request, worker, limit=2, lease=600.0)
+    claimed = await served.store.consumers.claim("default", request, WORKER, limit=2, lease=600.0)
     paused = next(one for one in claimed.deliveries if one.lease.partition == events[2].partition)
     outcome = DeliveryOutcome(
         lease=paused.lease, is_redelivery=False, after=paused.after, through=paused.after, pause=600.0, error=HOSTILE
@@ -58,7 +57,7 @@ async def test_a_group_shows_its_partitions(desk: Desk, served: Served) -> None:
     page = await desk.open("/events/groups/billing")
     row = page.locator(f"#partition-{events[0].partition}")
     await expect(row).to_contain_text("in delivery")
-    await expect(row).to_contain_text(str(worker)[:12])
+    await expect(row).to_contain_text(WORKER)
     other = page.locator(f"#partition-{events[2].partition}")
     await expect(other).to_contain_text("paused")
     await other.locator("summary").click()

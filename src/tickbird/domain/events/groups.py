@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal
-from uuid import UUID
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.topics import check_patterns
@@ -49,7 +48,7 @@ class PartitionStatus:
     lag: int
     # When the oldest of them got its position.
     oldest_at: datetime | None
-    worker: UUID | None
+    worker: str | None
     leased_until: datetime | None
     # Set after an infrastructure error: nothing is delivered until then.
     paused_until: datetime | None

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from tickbird.domain.events.dead_letters import RESOLVED, UNRESOLVED
 from tickbird.domain.events.deliveries import ClaimedDeliveries, DeliveryOutcome, GroupRequest, PartitionLease
@@ -54,7 +53,7 @@ class PostgresConsumers(NounStore, ConsumerStore):
         db: Session,
         namespace: str,
         groups: Sequence[GroupRequest],
-        worker: UUID,
+        worker: str,
         *,
         limit: int,
         lease: float,

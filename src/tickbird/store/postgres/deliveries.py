@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from tickbird.domain.events.dead_letters import MAX_ERROR, Candidate, deliverable, hold_units
 from tickbird.domain.events.deliveries import (
@@ -66,7 +65,7 @@ async def claim_deliveries(
     db: Session,
     namespace: str,
     groups: Sequence[GroupRequest],
-    worker: UUID,
+    worker: str,
     *,
     limit: int,
     lease: float,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 from tickbird.domain.events.deliveries import ClaimedDeliveries, DeliveryOutcome, GroupRequest, PartitionLease
 from tickbird.domain.events.groups import ConsumerGroup, GroupOffset, NewGroup
@@ -24,7 +23,7 @@ class ConsumerStore(Protocol):
         self,
         namespace: str,
         groups: Sequence[GroupRequest],
-        worker: UUID,
+        worker: str,
         *,
         limit: int,
         lease: float,

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from tickbird.domain.events.dead_letters import RESOLVED, UNRESOLVED
 from tickbird.domain.events.deliveries import ClaimedDeliveries, DeliveryOutcome, GroupRequest, PartitionLease
@@ -66,7 +65,7 @@ class SqliteConsumers(NounStore, ConsumerStore):
         self,
         namespace: str,
         groups: Sequence[GroupRequest],
-        worker: UUID,
+        worker: str,
         *,
         limit: int,
         lease: float,
@@ -91,7 +90,7 @@ class SqliteConsumers(NounStore, ConsumerStore):
         db: Session,
         namespace: str,
         groups: Sequence[GroupRequest],
-        worker: UUID,
+        worker: str,
         *,
         limit: int,
         lease: float,
@@ -282,7 +281,7 @@ def _read_groups(db: Session, namespace: str, group: str | None) -> list[Consume
             position=row["position"],
             lag=row["lag"],
             oldest_at=from_micros(row["oldest_at"]),
-            worker=None if row["worker"] is None else UUID(row["worker"]),
+            worker=row["worker"],
             leased_until=from_micros(row["leased_until"]),
             paused_until=from_micros(row["paused_until"]),
             error=row["error"],

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
 
 from tickbird.domain.events.dead_letters import MAX_ERROR, Candidate, deliverable, hold_units
 from tickbird.domain.events.deliveries import (
@@ -53,7 +52,7 @@ def claim_deliveries(
     db: Session,
     namespace: str,
     groups: Sequence[GroupRequest],
-    worker: UUID,
+    worker: str,
     *,
     limit: int,
     lease: float,
@@ -76,7 +75,7 @@ def claim_deliveries(
         if delivery is not None:
             names = _names(delivery.lease)
             values = {
-                "worker": str(worker),
+                "worker": worker,
                 "until": to_micros(now + timedelta(seconds=lease)),
                 "crashes": crashes,
                 "single_until": _single_until(db, namespace, row, batches[row["consumer"]]) if crashes else None,

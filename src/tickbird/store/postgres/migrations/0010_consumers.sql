@@ -37,7 +37,6 @@ CREATE TABLE tickbird.consumer_offsets (
     letters_at timestamptz,
     -- Claims serve the partition first that has waited longest.
     claimed_at timestamptz,
-    worker uuid,
     partition smallint NOT NULL,
     -- Leases that have expired since the last outcome; up to `single_until`, also the one of the batch.
     crashes smallint NOT NULL DEFAULT 0,
@@ -45,6 +44,8 @@ CREATE TABLE tickbird.consumer_offsets (
     pauses integer NOT NULL DEFAULT 0,
     namespace text NOT NULL,
     consumer_group text NOT NULL,
+    -- Who has the lease.
+    worker text,
     error text,
     PRIMARY KEY (namespace, consumer_group, partition),
     FOREIGN KEY (namespace, consumer_group) REFERENCES tickbird.consumer_groups (namespace, name) ON DELETE CASCADE
