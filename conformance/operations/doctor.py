@@ -228,13 +228,19 @@ class Inspections:
         events = await store.events.read(NAMESPACE)
         seen = (await work(store, 10)).events
         billing, idle, shut = seen.groups
-        assert billing == GroupHealth(name="billing", failed=1)
+        assert billing.declared_at is not None
+        assert billing == GroupHealth(name="billing", app="shop", declared_at=billing.declared_at, failed=1)
         assert (idle.name, idle.paused, idle.error) == ("idle", 2, "refused")
         assert idle.oldest_at == events[0].stamped_at
         assert (shut.state, shut.reason) == ("stopped", "closed")
         assert (seen.unstamped_since, seen.kept_since) == (None, None)
         assert [group.paused for group in (await work(store, 31)).events.groups] == [0, 0, 0]
         assert (await work(store, 10, "other")).events.groups == []
+        # No code declares a scratch group: its original is what counts.
+        await store.consumers.copy(NAMESPACE, "billing", "again", 3, "ada", now=later(20))
+        again, *_ = (await work(store, 20)).events.groups
+        assert (again.name, again.app, again.declared_at) == ("again", "shop", billing.declared_at)
+        await store.consumers.delete(NAMESPACE, "again", "ada")
         # Retention removes the events that have no dead letter.
         await store.events.prune(older_than=-60, limit=2)
         seen = (await work(store, 10)).events

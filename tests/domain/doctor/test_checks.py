@@ -159,7 +159,7 @@ def events(**fields: Any) -> StoreSnapshot:
 
 
 def group(**fields: Any) -> StoreSnapshot:
-    return events(groups=[GroupHealth(name="billing", **fields)])
+    return events(groups=[GroupHealth(**{"name": "billing", "app": "shop", "declared_at": ago(700), **fields})])
 
 
 def worker(**fields: Any) -> StoreSnapshot:
@@ -470,11 +470,25 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "tickbird consumers resume billing",
     ),
     "group near retention": (
-        events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", oldest_at=ago(16 * DAY))]),
+        events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", app="shop", oldest_at=ago(16 * DAY))]),
         "consumers",
         "warning",
         "has not read an event of 16 d ago. Retention removes events after about 30 d",
         "tickbird consumers show billing",
+    ),
+    "group of an app without a worker": (
+        group(app="carts", oldest_at=ago(300)),
+        "consumers",
+        "problem",
+        "Group billing has not read an event of 5 min ago: no live worker of app carts delivers events.",
+        "tickbird worker MODULE:APP",
+    ),
+    "group that no code declares": (
+        group(declared_at=ago(3_600), oldest_at=ago(300)),
+        "consumers",
+        "problem",
+        "Group billing has not read an event of 5 min ago: no worker has declared it for 1 h.",
+        "tickbird consumers rm billing",
     ),
     "paused partitions": (
         group(paused=2, error="Traceback\nOperationalError: refused"),
@@ -521,9 +535,11 @@ def test_harmless_condition_is_not_reported() -> None:
     )
     # Nothing was removed yet, or the group reads newer events than those that will be removed next.
     assert bad(group(oldest_at=ago(16 * DAY))) == []
-    near = events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", oldest_at=ago(14 * DAY))])
+    near = events(kept_since=ago(30 * DAY), groups=[GroupHealth(name="billing", app="shop", oldest_at=ago(14 * DAY))])
     assert bad(near) == []
     assert bad(events(unstamped_since=ago(59))) == []
+    assert bad(group(app="carts", oldest_at=ago(59))) == []
+    assert bad(group(app="carts")) == []
     # Every worker is draining, which is temporary.
     assert bad(work(scheduled=[ScheduledByTarget("default", Target("work"), 1, NOW)], waiting=())) == []
 

@@ -121,6 +121,9 @@ class GroupHealth:
     """A consumer group of the namespace."""
 
     name: str
+    app: str = ""
+    # When a worker declared it last; of a scratch group, its original.
+    declared_at: datetime | None = None
     state: GroupState = "active"
     # Why it is stopped.
     reason: str = ""

@@ -313,6 +313,11 @@ SELECT
 -- name: examine_groups
 SELECT
     g.name,
+    g.app,
+    (
+        SELECT d.declared_at FROM tickbird.consumer_groups AS d
+        WHERE d.namespace = g.namespace AND d.name = coalesce(g.scratch_of, g.name)
+    ) AS declared_at,
     g.state,
     coalesce(g.reason, '') AS reason,
     (

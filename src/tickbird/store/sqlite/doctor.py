@@ -155,6 +155,8 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             groups=[
                 GroupHealth(
                     name=name,
+                    app=app,
+                    declared_at=from_micros(declared_at),
                     state=state,
                     reason=reason,
                     oldest_at=from_micros(oldest_at),
@@ -162,7 +164,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
                     paused=paused,
                     error=error,
                 )
-                for name, state, reason, oldest_at, failed, paused, error in rows("examine_groups")
+                for name, app, declared_at, state, reason, oldest_at, failed, paused, error in rows("examine_groups")
             ],
         ),
     )

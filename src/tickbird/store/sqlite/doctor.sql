@@ -168,6 +168,11 @@ ORDER BY e.position LIMIT 1;
 -- name: examine_groups
 SELECT
     g.name,
+    g.app,
+    (
+        SELECT d.declared_at FROM consumer_groups AS d
+        WHERE d.namespace = g.namespace AND d.name = coalesce(g.scratch_of, g.name)
+    ),
     g.state,
     coalesce(g.reason, ''),
     (

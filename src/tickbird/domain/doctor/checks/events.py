@@ -11,6 +11,9 @@ from tickbird.domain.doctor.finding import Finding, ok, problem, warning
 from tickbird.domain.doctor.snapshot import EventHealth, GroupHealth, StoreSnapshot
 from tickbird.domain.messages import brief, count, folded
 from tickbird.domain.time.durations import duration_text
+from tickbird.domain.workers import executes
+
+_UNDECLARED = 1_800.0
 
 
 def _events(condition: StoreSnapshot) -> EventHealth:
@@ -62,6 +65,10 @@ def _group(condition: StoreSnapshot, group: GroupHealth, kept: float) -> Iterato
         )
         fix = f"tickbird consumers show {name}   # then start a worker that declares it, or repair its error"
         yield warning("consumers", text, fix, group=group.name, behind_seconds=round(behind, 1))
+    if behind > VERY_LATE and (reason := _unserved_reason(condition, group)):
+        text = f"Group {group.name} has not read an event of {duration_text(behind)} ago: {reason}."
+        fix = f"tickbird worker MODULE:APP   # or, if no code needs it: tickbird consumers rm {name}"
+        yield problem("consumers", text, fix, group=group.name, behind_seconds=round(behind, 1))
     if group.paused:
         partitions = (
             f"{count(group.paused, 'partition')} of group {group.name} {'is' if group.paused == 1 else 'are'} paused"
@@ -69,6 +76,17 @@ def _group(condition: StoreSnapshot, group: GroupHealth, kept: float) -> Iterato
         text = f"{partitions} after an error: {shorten(brief(group.error)) or 'unknown'}."
         fix = "Repair what the error names. The group then continues by itself."
         yield warning("consumers", text, fix, group=group.name, partitions=group.paused)
+
+
+def _unserved_reason(condition: StoreSnapshot, group: GroupHealth) -> str:
+    """Why its events are not delivered; empty if a worker delivers them."""
+    if not any(worker.app == group.app and executes(worker) for worker in condition.workers):
+        return f"no live worker of app {group.app} delivers events"
+    declared = age(condition, group.declared_at)
+    # Live workers declare their groups every ten minutes.
+    if declared > _UNDECLARED:
+        return f"no worker has declared it for {duration_text(declared)}"
+    return ""
 
 
 def _is_at_risk(behind: float, kept: float) -> bool:
