@@ -55,6 +55,21 @@ def started(folder: Path, *arguments: str) -> Iterator[Started]:
             process.kill()
 
 
+async def wait_until_consumed(db: Path) -> None:
+    """Wait until the events of a tick and of a task are published, and each group has read some."""
+    store = open_store(f"sqlite:///{db}")
+    await store.open()
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            topics = {event.topic for event in await store.events.read("default")}
+            groups = await store.consumers.list("default")
+            read = {group.name for group in groups if any(partition.position for partition in group.partitions)}
+            if topics >= {"shop.closed", "orders.placed"} and read == {"billing", "statistics"}:
+                break
+            await asyncio.sleep(0.05)
+    await store.close()
+
+
 async def wait_until_late(db: Path, *schedules: str) -> None:
     """Until a worker that starts now finds a tick of each of these beyond its grace."""
     store = open_store(f"sqlite:///{db}")
@@ -82,6 +97,7 @@ def test_prints_what_happens_drains_and_catches_up_at_the_next_start(tmp_path: P
             r"↻ retry +charge-cards +run \d+, attempt 1: ConnectionError: .*; retry in",
             r"○ skip +sync-orders +.*overlap: run \d+ is still active$",
         )
+        asyncio.run(wait_until_consumed(tmp_path / ".tickbird" / "demo.db"))
         first.process.send_signal(signal.SIGINT)
         first.until("^draining: waiting for .*; Ctrl-C again ends at once$")
         rest = first.rest()

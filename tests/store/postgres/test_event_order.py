@@ -18,7 +18,7 @@ from lab.servers import postgres_programs
 from tests.store.postgres.database import Database, opened
 from tests.store.postgres.steps import create_many, later, until
 from tickbird.domain.errors import StoreError
-from tickbird.domain.events.event import Event
+from tickbird.domain.events.event import Event, NewEvent
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets.event import event
 from tickbird.domain.targets.registry import as_target
@@ -104,13 +104,18 @@ async def test_sessions_that_have_written_and_stay_open(store: PostgresStore, ur
         await elsewhere.rollback()
 
 
-async def test_ticks_do_not_wait_for_a_publisher_of_their_key(store: PostgresStore, url: str) -> None:
+@pytest.mark.parametrize("expected_version", [None, 0])
+async def test_ticks_do_not_wait_for_a_publisher_of_their_key(
+    store: PostgresStore, url: str, expected_version: int | None
+) -> None:
     """A session that has published a key and stays open delays no tick whose event has the same key."""
     daily = Definition(trigger=every(seconds=60), target=as_target(event("orders", "Due", key="K")))
     database = Database(url)
     await create_many(database, 10_000, daily)
     async with await connect(url) as idle:
-        await idle.execute(PUBLISH, ("K", -1))
+        await idle.execute(
+            "SELECT tickbird.publish('orders', 'Paid', key => 'K', expected_version => %s)", (expected_version,)
+        )
         planned = 0
         while published := (await store.planning.plan_due(1_000, now=later(61))).events:
             planned += published
@@ -152,6 +157,58 @@ async def test_order_survives_dump_and_restore(store: PostgresStore, url: str, p
         await late.commit()
         events = await stamped(restored, mark)
         assert [(e.data["n"], e.position, e.version) for e in events] == [(n, n + 1, n + 1) for n in range(9)]
+
+
+async def test_publishers_with_an_expected_version_lock_keys_in_one_order(url: str) -> None:
+    both = """SELECT tickbird.insert_events('default', '/test', 'test', '[
+        {"topic": "a", "type": "A", "key": "y", "expected_version": 0},
+        {"topic": "a", "type": "A", "key": "x", "expected_version": 0}]')"""
+    one = "SELECT tickbird.publish('a', 'A', key => %s, expected_version => 0)"
+    async with await connect(url) as first, await connect(url) as second:
+        await first.execute(one, ("x",))
+        waiting = asyncio.create_task(second.execute(both))
+        await until(Database(url).lock_waits)
+        # The other session has not locked y before x, so there is no deadlock.
+        await first.execute(one, ("y",))
+        await first.commit()
+        with pytest.raises(psycopg.Error, match="has version 1, not 0"):
+            await waiting
+
+
+async def test_publishers_notify_only_a_stamper_that_rests(store: PostgresStore, url: str) -> None:
+    await store.events.add_stream("default")
+    async with (
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as listener,
+        await psycopg.AsyncConnection.connect(url, autocommit=True) as session,
+    ):
+        await listener.execute("LISTEN tickbird")
+
+        async def notifications() -> list[str]:
+            await session.execute("NOTIFY tickbird, 'end'")
+            payloads = []
+            async for notification in listener.notifies():
+                if notification.payload == "end":
+                    break
+                payloads.append(notification.payload)
+            return payloads
+
+        await session.execute(PUBLISH, ("K", 1))
+        assert await notifications() == [""]
+        await session.execute("SELECT tickbird.stamp_events('default', NULL, 100)")
+        await session.execute(PUBLISH, ("K", 2))
+        assert await notifications() == []
+        await session.execute("UPDATE tickbird.event_streams SET awake_until = clock_timestamp()")
+        await session.execute(PUBLISH, ("K", 3))
+        assert await notifications() == [""]
+
+
+async def test_a_flood_in_one_namespace_does_not_delay_another(store: PostgresStore) -> None:
+    new = [NewEvent(topic="a", type="A") for _ in range(20)]
+    for namespace in ("default", "a-flood", "z-flood"):
+        for event_ in new[: 1 if namespace == "default" else 20]:
+            await store.events.publish(namespace, [event_], source="/test", actor="test")
+    assert (await store.events.stamp(limit=2)).more
+    assert [await store.events.head(namespace) for namespace in ("default", "a-flood", "z-flood")] == [1, 2, 2]
 
 
 async def test_a_rollback_leaves_nothing(store: PostgresStore, url: str) -> None:
