@@ -23,6 +23,7 @@ _MISSING = ("3F000", "42P01", "42703", "42883")
 _FAILED = "25P02"
 # A key does not have the expected version.
 _CONFLICT = "TB409"
+_REFUSED = "TB422"
 _NO_TABLE = re.compile(r"no such (table|column)|has no column named")
 _NAMED = re.compile(r"%\((\w+)\)s")
 
@@ -198,6 +199,8 @@ def _converted_errors() -> Iterator[None]:
             ) from error
         if state == _CONFLICT:
             raise ConflictError(f"{message}.") from error
+        if state == _REFUSED:
+            raise InvalidError(f"{message}.") from error
         if state == _FAILED:
             raise ConflictError(
                 "the transaction of this connection has failed.", hint="Roll it back, then begin again."

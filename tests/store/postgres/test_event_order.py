@@ -9,6 +9,7 @@ import random
 import subprocess
 from collections import defaultdict
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import psycopg
@@ -17,7 +18,8 @@ import pytest
 from lab.servers import postgres_programs
 from tests.store.postgres.database import Database, opened
 from tests.store.postgres.steps import create_many, later, until
-from tickbird.domain.errors import StoreError
+from tickbird import Tickbird
+from tickbird.domain.errors import InvalidError, StoreError
 from tickbird.domain.events.event import Event, NewEvent
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets.event import event
@@ -186,10 +188,11 @@ async def test_publishers_notify_only_a_stamper_that_rests(store: PostgresStore,
         async def notifications() -> list[str]:
             await session.execute("NOTIFY tickbird, 'end'")
             payloads = []
-            async for notification in listener.notifies():
-                if notification.payload == "end":
-                    break
-                payloads.append(notification.payload)
+            async with aclosing(listener.notifies()) as incoming:
+                async for notification in incoming:
+                    if notification.payload == "end":
+                        break
+                    payloads.append(notification.payload)
             return payloads
 
         await session.execute(PUBLISH, ("K", 1))
@@ -425,3 +428,39 @@ async def test_events_that_no_worker_stamps_are_reported(store: PostgresStore, u
         await session.execute(PUBLISH, ("K", 2))
         await session.commit()
     assert (await store.statistics.read_metrics("default")).unstamped_since is None
+
+
+@pytest.mark.parametrize("level", [psycopg.IsolationLevel.REPEATABLE_READ, psycopg.IsolationLevel.SERIALIZABLE])
+async def test_an_expected_version_is_not_compared_with_an_old_snapshot(
+    store: PostgresStore, url: str, level: psycopg.IsolationLevel
+) -> None:
+    one = "SELECT tickbird.publish('a', 'A', key => 'K', expected_version => 0)"
+    async with await connect(url) as old, await connect(url) as other:
+        await old.set_isolation_level(level)
+        await old.execute("SELECT pg_current_snapshot()")
+        await other.execute(one)
+        await other.commit()
+        # It cannot see the event of the other session.
+        with pytest.raises(psycopg.Error, match="expected_version: needs the isolation level READ COMMITTED"):
+            await old.execute(one)
+        await old.rollback()
+        with pytest.raises(InvalidError, match="needs the isolation level READ COMMITTED"):
+            await Tickbird(url).publish("a", "A", key="K", expected_version=0, connection=old)
+        await old.rollback()
+        await old.execute("SELECT tickbird.publish('a', 'A', key => 'K')")
+        await old.commit()
+    assert [event.version for event in await stamped(store)] == [1, 2]
+
+
+async def test_the_default_isolation_of_the_database_changes_nothing(postgres_url: str) -> None:
+    """Migrations do not wait for themselves, and stampers see what others have stamped."""
+    database = Database(postgres_url)
+    name = await database.one("SELECT quote_ident(current_database())")
+    await database.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = 'repeatable read'")
+    async with asyncio.timeout(60):
+        await PostgresStore(postgres_url).migrate()
+    async with opened(postgres_url) as one, opened(postgres_url) as other:
+        for _ in range(50):
+            await one.events.publish("default", [NewEvent(topic="a", type="A")], source="/test", actor="test")
+            results = await asyncio.gather(*(store.events.stamp() for store in (one, other, one, other)))
+            assert sum(result.stamped for result in results) == 1

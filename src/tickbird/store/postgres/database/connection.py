@@ -41,9 +41,11 @@ _DEFAULTS: Final = {
     "application_name": "tickbird",
 }
 # Every statement is written for an index, and its plan does not depend on the values: plan once per connection, and
-# never scan a table because a generic plan expects many rows.
+# never scan a table because a generic plan expects many rows. Each statement has to see what others have committed,
+# also if the database has another default.
 _SETTINGS: Final = (
-    "-c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
+    r"-c default_transaction_isolation=read\ committed"
+    " -c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
     " -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c timezone=UTC"
 )
 _PAUSES: Final = (0.02, 0.1, 0.3)

@@ -150,6 +150,12 @@ BEGIN
     FROM json_to_recordset(events) AS i(expected_version bigint);
     together := CASE WHEN total > 1 THEN gen_random_uuid() END;
     IF expects THEN
+        -- An older snapshot does not have the events of the sessions that are waited for.
+        IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+            RAISE EXCEPTION 'expected_version: needs the isolation level READ COMMITTED, not %',
+                upper(current_setting('transaction_isolation'))
+                USING ERRCODE = 'TB422', HINT = 'Begin the transaction with READ COMMITTED, or publish without expected_version.';
+        END IF;
         -- In sorted order, so that two publishers of the same keys cannot deadlock.
         PERFORM pg_advisory_xact_lock(hashtextextended('tickbird event key ' || insert_events.namespace || ' ' || k.key, 7313))
         FROM (
