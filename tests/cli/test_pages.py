@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -200,6 +201,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tup
     return folder, ids
 
 
+def in_one_pass(text: str, replacements: dict[str, str]) -> str:
+    """Replace the examples; what was put in, such as a random id, is never replaced again."""
+    examples = re.compile("|".join(re.escape(example) for example in sorted(replacements, key=len, reverse=True)))
+    return examples.sub(lambda found: replacements[found[0]], text)
+
+
 RUN = [(name, line) for name, line in EXAMPLES if not any(part in line for part in ONLY_PARSED)]
 
 
@@ -211,9 +218,7 @@ def test_help_examples_run(filled: tuple[Path, dict[str, str]], folder: Path, na
         cli.store(lambda client, _: BEFORE[name](client, filled[1]))
     if "export --app" in line:
         assert cli("apply", "-f", "schedules.toml").code == 0
-    typed = line.replace("/etc/crontab", "crontab")
-    for example, real in filled[1].items():
-        typed = typed.replace(example, real)
+    typed = in_one_pass(line, {"/etc/crontab": "crontab", **filled[1]})
     stdin = "y\n"
     if " - " in f"{typed} ":
         stdin = CRONJOB if "kubernetes" in typed else CRONTAB.replace(" root", "")
