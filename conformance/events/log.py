@@ -53,6 +53,19 @@ class EventLog:
         events = await stamped(store)
         assert (events[-1].id, events[-1].position, events[-1].version) == (again, 7, 4)
 
+    async def test_a_position_has_the_incarnation_of_the_store(self, store: Store) -> None:
+        [event_id] = await publish(store, "a")
+        incarnation = await store.identity.incarnation()
+        [event] = await stamped(store)
+        found = await store.events.get(NAMESPACE, event_id)
+        assert found is not None
+        assert (event.incarnation, found.incarnation) == (incarnation, incarnation)
+        assert str(event.resume_token) == f"{incarnation}:1"
+        await store.identity.accept_copy(NAMESPACE, "ada")
+        renewed = await store.identity.incarnation()
+        assert renewed != incarnation
+        assert [event.incarnation for event in await stamped(store)] == [renewed]
+
     async def test_data_is_any_json_value(self, store: Store) -> None:
         values = ["text", "x" * 5_000, "123", "null", '{"a": 1}', None, 5, 1.5, True, [1, "2"], {"a": "1", "b": None}]
         events = [NewEvent(topic="orders", type="Paid", data=value, key="k") for value in values]

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from conformance.events import steps
 from lab.faults import Fleet, until
 from lab.servers import PostgresServer, postgres_programs
 from tests.faults.fleet import all_runs, final
@@ -148,6 +149,56 @@ async def test_an_accepted_copy_is_reported_to_workers(copy: str) -> None:
     document = json.loads(tickbird(copy, "doctor", "--accept-copy", "--json"))
     assert document["accepted_copy"]["from"] != document["accepted_copy"]["to"]
     assert json.loads(tickbird(copy, "doctor", "--json"))["accepted_copy"] is None
+
+
+async def test_a_reader_of_events_does_not_continue_in_a_restored_store(
+    url: str, store: Store, request: pytest.FixtureRequest
+) -> None:
+    """Positions after the backup are assigned again, to other events."""
+    original = StoreClient(store)
+    await steps.declare(store)
+    await steps.publish(store, "a", "b")
+    await store.identity.check()
+    await store.close()
+    if url.startswith("sqlite"):
+        backup = _copy_file(url)
+    else:
+        backup = _copy_database(request.getfixturevalue("postgres_server"), url)
+    await store.open()
+    await steps.publish(store, "c")
+    seen = (await original.events.list())[-1]
+    assert seen.resume_token is not None
+    assert await original.events.list(after=seen.resume_token) == []
+
+    restored = open_store(backup)
+    await restored.open()
+    try:
+        client = StoreClient(restored)
+        # Until it is accepted, it is the same store in an earlier state.
+        with pytest.raises(ConflictError, match="the log ends at position 2"):
+            await client.events.list(after=seen.resume_token)
+        await client.system.accept_copy(actor="ada")
+        await steps.publish(restored, "x", "y")
+        # By its number alone, the reader would continue with y, and never read x.
+        assert [event.key for event in await client.events.list(after=3)] == ["y"]
+        for position in (str(seen.resume_token), seen.resume_token):
+            with pytest.raises(ConflictError, match="Start again from a time or from the beginning"):
+                await client.events.list(after=position)
+            for call in (
+                client.consumers.seek(steps.GROUP, position, actor="ada"),
+                client.consumers.copy(steps.GROUP, "test", position, actor="ada"),
+            ):
+                with pytest.raises(ConflictError, match="Start again from a time or from the beginning"):
+                    await call
+        assert seen.stamped_at is not None
+        again = await client.events.list(since=seen.stamped_at)
+        assert [event.key for event in again] == ["x", "y"]
+        assert [event.key for event in await client.events.list()] == ["a", "b", "x", "y"]
+        assert again[0].resume_token is not None
+        assert [event.key for event in await client.events.list(after=str(again[0].resume_token))] == ["y"]
+        assert (await client.consumers.seek(steps.GROUP, str(again[0].resume_token), actor="ada")).lag == 1
+    finally:
+        await restored.close()
 
 
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:

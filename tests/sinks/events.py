@@ -33,6 +33,7 @@ def make_event(number: int, key: str | None = "k", *, data: Any = None, topic: s
         published_at=NOON,
         partition=0,
         position=number,
+        incarnation=1234,
         version=None if key is None else number,
         transaction_id=uuid.UUID(int=1_000_000),
         ordinal=number,

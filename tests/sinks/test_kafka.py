@@ -62,6 +62,7 @@ async def test_a_message_is_a_cloud_event(cluster: KafkaCluster, open_sink: Open
         "ce_topic": "orders",
         "ce_tenant": "acme",
         "ce_position": "7",
+        "ce_incarnation": "1234",
         "ce_aggregateversion": "7",
         "ce_transactionid": str(uuid.UUID(int=1_000_000)),
         "ce_transactionordinal": "7",

@@ -12,10 +12,9 @@ from fastapi.routing import APIRoute
 from tickbird.api.auth.auth import NAMESPACE_PARAMETER, SECURITY, SECURITY_SCHEME, is_namespaced, role_of
 from tickbird.api.middleware.idempotency import DESCRIBED, KEY_SCHEMA, repeatable
 from tickbird.api.problems import MEDIA_TYPE, PROBLEM
-from tickbird.api.request_arguments import ETAG_FORM, LIMIT, MAX_PAGE_TOKEN, MAX_WAIT, WAIT_TIME, is_numbered
+from tickbird.api.request_arguments import ETAG_FORM, LIMIT, MAX_PAGE_TOKEN, MAX_WAIT, PAGE_KEYS, WAIT_TIME, page_key
 from tickbird.domain.runs.logs import LogLine
 from tickbird.wire.operations import Operation, Parameter
-from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY
 from tickbird.wire.schema import Components, Schema, object_schema
 
 _NEXT: Final = "The `after` of the next page; null on the last."
@@ -87,7 +86,7 @@ def describe(operation: Operation, components: Components) -> dict[str, Any]:
     if operation.page is not None:
         parameters += [
             _query("limit", {**components.schema(LIMIT), "default": 100}),
-            _query("after", {**_AFTER, "pattern": NUMBER_KEY if is_numbered(operation) else NAME_KEY}),
+            _query("after", {**_AFTER, "pattern": PAGE_KEYS[page_key(operation)]}),
         ]
     if operation.waits and operation.method == "GET":
         parameters.append(_query("wait", components.schema(WAIT_TIME)))

@@ -16,7 +16,14 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import from_micros
 from tickbird.wire.arguments import json_reader, text_reader
 from tickbird.wire.operations import Operation
-from tickbird.wire.page_tokens import read_name_key, read_number_key
+from tickbird.wire.page_tokens import (
+    NAME_KEY,
+    NUMBER_KEY,
+    POSITION_KEY,
+    read_name_key,
+    read_number_key,
+    read_position_key,
+)
 from tickbird.wire.parameters import Meta, check_keys, is_list
 
 MAX_WAIT: Final = 300
@@ -118,7 +125,7 @@ class ArgumentParser:
 
     def page(self, request: Request) -> tuple[int, Any]:
         """The limit of a page, and the key of the item before it; None on the first page."""
-        query, cursor = request.query_params, self._operation.cursor
+        query = request.query_params
         limit = _read_limit(query["limit"], "limit") if "limit" in query else 100
         token = query.get("after")
         if token is None:
@@ -129,15 +136,25 @@ class ArgumentParser:
                 field="after",
                 hint="Send the `next` of the previous page unchanged.",
             )
-        key: Any = read_number_key(token) if is_numbered(self._operation) else read_name_key(token)
-        is_instant = cursor is not None and "datetime" in str(self._operation.hints[cursor])
-        return limit, from_micros(key) if is_instant else key
+        match page_key(self._operation):
+            case "position":
+                return limit, read_position_key(token)
+            case "number":
+                return limit, read_number_key(token)
+            case "instant":
+                return limit, from_micros(read_number_key(token))
+        return limit, read_name_key(token)
 
 
-def is_numbered(operation: Operation) -> bool:
-    """Is the key of a page a number or an instant, rather than a name?"""
+# The patterns of page tokens, by the kind of their key.
+PAGE_KEYS: Final = {"name": NAME_KEY, "number": NUMBER_KEY, "instant": NUMBER_KEY, "position": POSITION_KEY}
+
+
+def page_key(operation: Operation) -> str:
+    """The kind of the key of a page, by the type of the cursor."""
     hint = "" if operation.cursor is None else str(operation.hints[operation.cursor])
-    return "int" in hint or "datetime" in hint
+    kinds = (("EventPosition", "position"), ("datetime", "instant"), ("int", "number"))
+    return next((kind for name, kind in kinds if name in hint), "name")
 
 
 def _parse_revision(match: str | None, none_match: str | None) -> int | None:

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from typing import Annotated, TypeVar
 
 from tickbird.client.base import ClientBase
-from tickbird.client.parameters import MAX_ID, Note
+from tickbird.client.parameters import MAX_ID, Note, nullable
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.events.groups import ConsumerGroup
+from tickbird.domain.events.positions import POSITION_PATTERN, EventPosition, as_position
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_name, check_new_name
 from tickbird.wire.operations import editor, operator, viewer
@@ -22,7 +23,19 @@ NewGroupName = Annotated[
     str, Meta(schema={"pattern": NAME["pattern"]}, parse=lambda name: check_new_name(name, "scratch"))
 ]
 Position = Annotated[
-    int | None, Meta(ge=0, le=MAX_ID, description="Continue after this position; 0 is before the first event.")
+    int | str | EventPosition | None,
+    Meta(
+        parse=as_position,
+        schema=nullable(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 0, "maximum": MAX_ID},
+                    {"type": "string", "pattern": POSITION_PATTERN},
+                ]
+            }
+        ),
+        description="Continue after this position: a number, or the `resume_token` of an event; 0 is before the first.",
+    ),
 ]
 Instant = Annotated[
     datetime | None, Meta(description="Continue with the first event that got its position at this instant or later.")
@@ -85,7 +98,7 @@ class Consumers(ClientBase):
         """Delete a group with its offsets and dead letters. A worker that declares it creates it again."""
         await self.of_group(group, self._store.consumers.delete(self._namespace, group, actor))
 
-    async def _after(self, position: int | None, at: datetime | None) -> int:
+    async def _after(self, position: int | str | EventPosition | None, at: datetime | None) -> int:
         """The position after which a group continues."""
         if (position is None) == (at is None):
             raise InvalidError(
@@ -96,7 +109,10 @@ class Consumers(ClientBase):
         if at is not None:
             return await self._store.consumers.find_position(self._namespace, at)
         assert position is not None
-        return position
+        start = as_position(position)
+        if start.incarnation is not None:
+            start.check(await self._store.identity.incarnation())
+        return start.position
 
     async def of_group(self, group: str, call: Awaitable[T]) -> T:
         """The result of a call of the store; the error about an unknown group suggests similar names."""

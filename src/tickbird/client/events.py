@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from tickbird.domain.events.event import (
     check_source,
     new_event,
 )
+from tickbird.domain.events.positions import EventPosition, as_position
 from tickbird.domain.events.topics import MAX_TOPIC, TOPIC_SCHEMA, check_patterns, check_topic
 from tickbird.domain.explain.events import EventContext, EventExplanation, explain_event, first_blocker
 from tickbird.wire.codec import shape
@@ -62,6 +64,10 @@ Pattern = Annotated[
         parse=lambda pattern: pattern if pattern is None else check_patterns(pattern, "topic")[0],
         description="Only of topics that match, such as orders.* (one word) or orders.# (any number of words).",
     ),
+]
+Since = Annotated[
+    datetime | None,
+    Meta(description="Begin with the first event that got its position at this instant or later; not with `after`."),
 ]
 
 
@@ -130,18 +136,31 @@ class Events(ClientBase):
         )
         return [await self._read(event_id) for event_id in published]
 
-    @viewer.get("list_events", "/events", "List events", page=lambda event: event.position)
+    @viewer.get("list_events", "/events", "List events", page=lambda event: event.resume_token)
     async def list(
         self,
         topic: Pattern = None,
         key: Annotated[str | None, Meta(max_length=MAX_KEY, description="Only of this key.")] = None,
         *,
-        after: int = 0,
+        since: Since = None,
+        after: int | str | EventPosition = 0,
         limit: int = 100,
     ) -> Sequence[Event]:
-        """List events by position, oldest first; an event that is not stamped yet is not listed."""
+        """List events by position, oldest first; an event that is not stamped yet is not listed.
+
+        `after` is a position, or the `resume_token` of an event: 409 if the store was restored or copied since it was
+        read, because later positions are assigned again.
+        """
         patterns = () if topic is None else check_patterns(topic, "topic")
-        return await self._store.events.read(self._namespace, after, topics=patterns, key=key, limit=limit)
+        start = as_position(after, "after")
+        if since is not None and start == EventPosition(0):
+            start = EventPosition(await self._store.consumers.find_position(self._namespace, since))
+        events = await self._store.events.read(self._namespace, start.position, topics=patterns, key=key, limit=limit)
+        if events and events[0].incarnation is not None:
+            start.check(events[0].incarnation)
+        elif start.position or start.incarnation:
+            start.check(await self._store.identity.incarnation(), await self._store.events.head(self._namespace))
+        return events
 
     @viewer.get("get_event", "/events/{event_id}", "Show an event")
     async def get(self, event_id: EventId) -> Event:

@@ -17,6 +17,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.dead_letters import DeadLetter, LetterChange
 from tickbird.domain.events.event import Event
 from tickbird.domain.events.groups import ConsumerGroup
+from tickbird.domain.events.positions import POSITION_PATTERN, EventPosition, as_position
 from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats, QueueForecast
 from tickbird.domain.forecast.preview import Preview, PreviewedTick
 from tickbird.domain.forecast.suggestions import Suggestion
@@ -64,10 +65,14 @@ def _names(kind: Any) -> list[str]:
 
 # Events.
 adapt(UUID, str, UUID, {"type": "string", "format": "uuid"})
+adapt(EventPosition, str, as_position, {"type": "string", "pattern": POSITION_PATTERN})
 shape(
     Event,
+    computed={"resume_token": (EventPosition | None, lambda event: event.resume_token)},
     about={
         "position": "Gapless in the namespace; null until it is stamped.",
+        "incarnation": "Of the store that assigned the position. A restored store assigns later positions again.",
+        "resume_token": "Both, to continue after this event.",
         "stamped_at": "When it got its position.",
         "version": "Counts the events of the key.",
         "transaction_id": "Of events that were published together.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -171,6 +172,7 @@ def test_the_format_of_cloud_events() -> None:
         published_at=datetime(2026, 1, 1, tzinfo=UTC),
         partition=3,
         position=7,
+        incarnation=5,
         version=2,
     )
     assert stored.to_cloud_event() == {
@@ -186,5 +188,9 @@ def test_the_format_of_cloud_events() -> None:
         "position": 7,
         "aggregateversion": 2,
         "traceparent": "00",
+        "incarnation": 5,
         "data": {"a": 1},
     }
+    assert str(stored.resume_token) == "5:7"
+    assert replace(stored, position=None).resume_token is None
+    assert replace(stored, headers={"incarnation": "x"}).to_cloud_event()["incarnation"] == 5

@@ -14,6 +14,7 @@ from tickbird.client.http.transport import HttpRequest, Transport
 from tickbird.client.runs import Runs
 from tickbird.domain.access.tokens import covers
 from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.events.positions import EventPosition, as_position
 from tickbird.domain.runs.new_run import not_finished
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.domain.schedules.task_settings import FromTask
@@ -100,7 +101,9 @@ class HttpBase:
         key = arguments.get(operation.cursor) if operation.cursor else None
         if isinstance(key, datetime):
             key = to_micros(key)
-        after = write_key(key) if key not in (None, "", 0) else None
+        if operation.cursor and "EventPosition" in str(operation.hints[operation.cursor]):
+            key = as_position(key or 0, str(operation.cursor))
+        after = write_key(key) if key not in (None, "", 0, EventPosition(0)) else None
         # A server returns all that the token may see, which may be more than `within`.
         within = arguments.get("within")
         items: list[Any] = []

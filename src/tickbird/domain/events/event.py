@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.events.positions import EventPosition
 from tickbird.domain.events.topics import check_topic
 from tickbird.domain.json_text import json_text
 from tickbird.domain.text import check_text
@@ -92,6 +93,8 @@ class Event:
     run_id: int | None = None
     # Gapless in the namespace.
     position: int | None = None
+    # Of the store that assigned the position. A restored store assigns later positions again, as another incarnation.
+    incarnation: int | None = None
     # When it got its position; None also in deliveries, which do not read it.
     stamped_at: datetime | None = None
     # Counts the events of the key, from 1.
@@ -100,6 +103,11 @@ class Event:
     transaction_id: uuid.UUID | None = None
     ordinal: int = 1
     count: int = 1
+
+    @property
+    def resume_token(self) -> EventPosition | None:
+        """The position for readers that continue after this event; None until it is stamped."""
+        return None if self.position is None else EventPosition(self.position, self.incarnation)
 
     def to_cloud_event(self) -> dict[str, Any]:
         """The event in the JSON format of CloudEvents 1.0; null attributes are left out."""
@@ -120,6 +128,8 @@ class Event:
             "transactionordinal": None if self.transaction_id is None else self.ordinal,
             "transactioncount": None if self.transaction_id is None else self.count,
             **self.headers,
+            # After the headers: none can replace it.
+            "incarnation": None if self.position is None else self.incarnation,
             "data": self.data,
         }
         return {name: value for name, value in attributes.items() if value is not None}

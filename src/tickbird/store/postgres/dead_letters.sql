@@ -9,7 +9,7 @@ SELECT
     d.id AS letter_id, d.consumer_group, d.state, d.failures, d.error, d.created_at, d.retry_at, d.repair, d.repaired_by,
     d.approved_by, d.resolved_at, d.resolved_by, d.note, e.event_id, e.namespace, e.topic, e.type, e.source, e.time, e.data, e.key,
     e.headers, e.tenant, e.published_at, e.partition, e.run_id, e.transaction_id, e.ordinal, e.count, d.position,
-    l.version, l.stamped_at
+    l.version, l.stamped_at, (SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'incarnation') AS incarnation
 FROM tickbird.dead_letters AS d
 JOIN tickbird.events AS e ON e.id = d.event
 LEFT JOIN tickbird.event_log AS l ON l.event = d.event

@@ -7,7 +7,7 @@ coalesce(CAST(%(now)s AS timestamptz), statement_timestamp())
 
 -- fragment: event_columns
 e.event_id, e.namespace, e.topic, e.type, e.source, e.time, e.key, e.headers, e.tenant, e.published_at, e.partition, e.run_id,
-e.transaction_id, e.ordinal, e.count
+e.transaction_id, e.ordinal, e.count, (SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'incarnation') AS incarnation
 
 -- name: lease_partitions
 -- The commit is not flushed, because it delays the events. If the server loses a lease in a crash, the events are delivered

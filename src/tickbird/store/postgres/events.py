@@ -154,6 +154,7 @@ def to_event(row: dict[str, Any]) -> Event:
         partition=row["partition"],
         run_id=row["run_id"],
         position=row["position"],
+        incarnation=row["incarnation"],
         stamped_at=row.get("stamped_at"),
         version=row["version"],
         transaction_id=row["transaction_id"],

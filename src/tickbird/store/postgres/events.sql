@@ -5,7 +5,8 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- fragment: event_columns
 e.id AS number, e.event_id, e.namespace, e.topic, e.type, e.source, e.time, e.data, e.key, e.headers, e.tenant, e.published_at,
-e.partition, e.run_id, e.transaction_id, e.ordinal, e.count, l.position, l.version, l.stamped_at
+e.partition, e.run_id, e.transaction_id, e.ordinal, e.count, l.position, l.version, l.stamped_at,
+(SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'incarnation') AS incarnation
 
 -- fragment: tick_event
 -- The columns of an event that a run `r` of a revision `v` publishes; its name is in `i`.

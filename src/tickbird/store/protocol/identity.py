@@ -15,5 +15,8 @@ class IdentityStore(Protocol):
     async def check(self) -> StoreIdentity:
         """Like `read`, but records the database if none is recorded. In a copy, commands then plan nothing."""
 
+    async def incarnation(self) -> int:
+        """A number that is new when a copy or a restored store is accepted; leases and positions of events have it."""
+
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Record this database as the store's own: the copy becomes a separate store."""

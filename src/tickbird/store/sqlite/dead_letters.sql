@@ -1,7 +1,8 @@
 -- Dead letters: what operators see and decide.
 
 -- fragment: letter
-e.*, l.id AS letter_id, l.consumer_group, l.state, l.failures, l.error, l.created_at, l.retry_at, l.repair, l.repaired_by,
+e.*, (SELECT CAST(m.value AS INTEGER) FROM meta AS m WHERE m.key = 'incarnation') AS incarnation,
+l.id AS letter_id, l.consumer_group, l.state, l.failures, l.error, l.created_at, l.retry_at, l.repair, l.repaired_by,
 l.approved_by, l.resolved_at, l.resolved_by, l.note
 
 -- fragment: unit

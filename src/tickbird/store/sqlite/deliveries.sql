@@ -4,6 +4,9 @@
 -- fragment: names
 namespace = :namespace AND consumer_group = :consumer_group AND partition = :partition
 
+-- fragment: incarnation
+(SELECT CAST(m.value AS INTEGER) FROM meta AS m WHERE m.key = 'incarnation') AS incarnation
+
 -- fragment: is_due
 -- A letter whose own key does not block it.
 l.state IN ('retrying', 'deferred') AND (l.state = 'deferred' OR l.retry_at <= :now)
@@ -56,7 +59,7 @@ FROM (
 
 -- name: read_due_letters
 SELECT
-    e.*, l.failures, l.repair, l.approved_by,
+    e.*, {incarnation}, l.failures, l.repair, l.approved_by,
     CASE WHEN l.transaction_id IS NULL THEN 1 ELSE (
         SELECT count(*) FROM dead_letters AS u
         WHERE u.transaction_id = l.transaction_id AND u.namespace = l.namespace AND u.consumer_group = l.consumer_group
@@ -79,7 +82,7 @@ ORDER BY position;
 
 -- name: read_deliveries
 SELECT
-    e.*,
+    e.*, {incarnation},
     EXISTS (
         SELECT 1 FROM dead_letters AS l
         WHERE l.namespace = e.namespace AND l.consumer_group = :consumer_group AND l.key = e.key

@@ -131,6 +131,7 @@ def to_event(row: NamedRow) -> Event:
         partition=row["partition"],
         run_id=row["run_id"],
         position=row["position"],
+        incarnation=row["incarnation"],
         version=row["version"],
         transaction_id=None if row["transaction_id"] is None else UUID(row["transaction_id"]),
         ordinal=row["ordinal"],

@@ -1,5 +1,8 @@
 -- Events: publish and read.
 
+-- fragment: event_columns
+e.*, (SELECT CAST(m.value AS INTEGER) FROM meta AS m WHERE m.key = 'incarnation') AS incarnation
+
 -- name: event_partitions
 SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'event_partitions';
 
@@ -50,12 +53,12 @@ SET status = 'succeeded', started_at = :now, finished_at = :now, reason = NULL, 
 WHERE id = :id;
 
 -- name: read_events
-SELECT * FROM events
+SELECT {event_columns} FROM events AS e
 WHERE namespace = :namespace AND position > :after AND (:key IS NULL OR key = :key)
 ORDER BY position LIMIT :limit;
 
 -- name: read_event
-SELECT * FROM events WHERE namespace = :namespace AND event_id = :event_id;
+SELECT {event_columns} FROM events AS e WHERE namespace = :namespace AND event_id = :event_id;
 
 -- name: read_event_head
 SELECT coalesce((SELECT head FROM event_streams WHERE namespace = :namespace), 0);

@@ -8,11 +8,10 @@ from typing import ClassVar, Final
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.groups import ConsumerGroup
+from tickbird.domain.events.positions import EventPosition, as_position
 from tickbird.domain.messages import count
 from tickbird.web.actions.event_action import EventAction, route_of
 from tickbird.web.pages.consumers import group_name, group_path
-
-_MAX_POSITION: Final = 2**53
 
 
 class GroupAction(EventAction):
@@ -87,22 +86,25 @@ class _FromPosition(GroupAction):
             return chosen
         return "at" if chosen == "at" or (self.typed("at") and not self.typed("position")) else "position"
 
-    def target(self) -> tuple[int | None, datetime | None]:
+    def target(self) -> tuple[EventPosition | None, datetime | None]:
         """The position or the instant; raises InvalidError."""
         match self.choice:
             case "oldest":
-                return self.oldest, None
+                return EventPosition(self.oldest), None
             case "newest":
-                return self.newest, None
+                return EventPosition(self.newest), None
             case "at":
                 return None, self.picked("at").at
         return self._position(), None
 
-    def _position(self) -> int:
-        text = self.typed("position").strip().replace(",", "")
-        if not text.isascii() or not text.isdigit() or len(text) > 16 or int(text) > _MAX_POSITION:
-            raise InvalidError("Enter the position of an event, such as 120; 0 is before the first.", field="position")
-        return int(text)
+    def _position(self) -> EventPosition:
+        try:
+            return as_position(self.typed("position").strip().replace(",", ""))
+        except InvalidError:
+            raise InvalidError(
+                "Enter the position of an event, such as 120, or its resume token; 0 is before the first.",
+                field="position",
+            ) from None
 
     def position_options(self) -> Sequence[str]:
         """The option of the command line for the choice."""
@@ -126,8 +128,9 @@ class Seek(_FromPosition):
         position, at = self.target()
         name = self.group.name
         await self.visit.client.consumers.seek(name, position, at, actor=self.visit.actor, note=self.note)
-        where = f"at {self.visit.clock.text(at)}" if at is not None else f"after position {position:,}"
-        return f"{name} continues {where}."
+        if at is not None:
+            return f"{name} continues at {self.visit.clock.text(at)}."
+        return f"{name} continues after position {position.position if position else 0:,}."
 
     def command(self) -> Sequence[str]:
         return self.line(

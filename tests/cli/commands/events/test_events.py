@@ -30,6 +30,11 @@ def test_an_event_is_published_listed_and_shown(cli: Cli) -> None:
     assert row.split()[:5] == ["1", "orders.paid", "Paid", "42", "1"]
     listed = cli.ok("events", "ls", "--after", "1", "--json").json["events"]
     assert [event["topic"] for event in listed] == ["stock"]
+    [event] = cli.ok("events", "ls", "--limit", "1", "--json").json["events"]
+    assert event["resume_token"] == f"{event['incarnation']}:1"
+    listed = cli.ok("events", "ls", "--after", event["resume_token"], "--json").json["events"]
+    assert [event["topic"] for event in listed] == ["stock"]
+    assert len(cli.ok("events", "ls", "--since", "-1h", "--json").json["events"]) == 2
     shown = cli.ok("events", "show", ID, "--json").json
     assert (shown["data"], shown["headers"], shown["version"]) == ({"total": 10}, {"a": "b"}, 1)
     assert '{"total": 10}' in cli.ok("events", "show", ID).out
@@ -47,4 +52,9 @@ def test_wrong_events_are_refused(cli: Cli) -> None:
     )
     assert f"there is no event '{ID}'" in cli.refused(3, "events", "show", ID)
     assert "there is no event 'x'" in cli.refused(3, "events", "show", "x")
+    assert "'1:x' is not a position" in cli.refused(2, "events", "ls", "--after", "1:x")
+    refused = cli.refused(4, "events", "ls", "--after", "1:1")
+    assert "Start again from a time or from the beginning" in refused
+    assert "the log ends at position 0" in cli.refused(4, "events", "ls", "--after", "5")
+    assert "give either --since or --after" in cli.refused(2, "events", "ls", "--after", "0", "--since", "-1h")
     assert "is not a pattern of topics" in cli.refused(2, "events", "ls", "--topic", "a..b")

@@ -13,7 +13,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
 from tickbird.cli.output import Cell, Printer, both, clock, print_result, relative, warn
-from tickbird.cli.params import MAX_ID, note_option, storable_text
+from tickbird.cli.params import note_option, storable_text
 from tickbird.cli.shell_completion import group_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
@@ -43,9 +43,9 @@ def _start_options(command: Any) -> Any:
     )
     position = click.option(
         "--position",
-        type=click.IntRange(0, MAX_ID),
-        metavar="N",
-        help="Continue after this position; 0 is before the first event.",
+        type=storable_text,
+        metavar="POSITION",
+        help="Continue after this position: a number, or the resume token of an event; 0 is before the first.",
     )
     return position(at(command))
 
@@ -107,7 +107,7 @@ def show_(settings: GlobalOptions, group: str) -> None:
 @actor_option
 @click.pass_obj
 def seek_(
-    settings: GlobalOptions, group: str, position: int | None, at: str | None, note: str, yes: bool, actor: str
+    settings: GlobalOptions, group: str, position: str | None, at: str | None, note: str, yes: bool, actor: str
 ) -> int:
     """Move a group to another position or time, in all partitions.
 
@@ -133,7 +133,7 @@ def seek_(
 @_start_options
 @actor_option
 @click.pass_obj
-def copy_(settings: GlobalOptions, group: str, scratch: str, position: int | None, at: str | None, actor: str) -> None:
+def copy_(settings: GlobalOptions, group: str, scratch: str, position: str | None, at: str | None, actor: str) -> None:
     """Read events again in a scratch group, which the consumer of GROUP handles too; GROUP stays where it is."""
     _check_start(position, at)
 
@@ -205,7 +205,7 @@ def rm_(settings: GlobalOptions, group: str, yes: bool, actor: str) -> int:
     return 0
 
 
-def _check_start(position: int | None, at: str | None) -> None:
+def _check_start(position: str | None, at: str | None) -> None:
     if (position is None) == (at is None):
         raise click.UsageError("give either --position or --at.", click.get_current_context())
 

@@ -12,6 +12,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
 from tickbird.cli.output import Cell, Printer, both, clock, print_result
 from tickbird.cli.params import read_json, storable_text
+from tickbird.cli.time_input import InstantParser
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.events.event import Event
 from tickbird.domain.explain.events import EventExplanation
@@ -28,16 +29,27 @@ def events() -> None:
 @events.command("ls", cls=Command)
 @click.option("--topic", type=storable_text, metavar="PATTERN", help="Only topics that match, such as orders.*.")
 @click.option("--key", type=storable_text, metavar="KEY", help="Only events of this key.")
-@click.option("--after", type=click.IntRange(min=0), metavar="POSITION", help="Only events after this position.")
+@click.option("--since", type=storable_text, metavar="TIME", help="Only events of this time or later, such as -2h.")
+@click.option(
+    "--after",
+    type=storable_text,
+    metavar="POSITION",
+    help="Only events after this position: a number, or the resume token of an event.",
+)
 @click.option("--limit", type=click.IntRange(1, 1_000), default=50, metavar="N", help="At most N events (default: 50).")
 @click.pass_obj
-def list_(settings: GlobalOptions, topic: str | None, key: str | None, after: int | None, limit: int) -> None:
+def list_(
+    settings: GlobalOptions, topic: str | None, key: str | None, since: str | None, after: str | None, limit: int
+) -> None:
     """List events by position, oldest first."""
+    if since is not None and after is not None:
+        raise click.UsageError("give either --since or --after.", click.get_current_context())
 
     async def read() -> tuple[Sequence[Event], datetime]:
         async with connect(settings) as client:
-            found = await client.events.list(topic, key, after=after or 0, limit=limit)
-            return found, await client.system.now()
+            now = await client.system.now()
+            instant = None if since is None else InstantParser(now, settings.tz)(since, "since").at
+            return await client.events.list(topic, key, since=instant, after=after or 0, limit=limit), now
 
     found, now = run_async(read(), settings)
 

@@ -36,6 +36,10 @@ class PostgresIdentity(NounStore, IdentityStore):
         self._checked = compare(here, rows[0][0] if rows else None, same_database)
         return self._checked
 
+    async def incarnation(self) -> int:
+        [(incarnation,)] = await self._db.fetch("read_incarnation")
+        return int(incarnation)
+
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         self._checked = await self._accept(await self.check(), namespace, actor, now)
         return self._checked

@@ -17,6 +17,9 @@ WHERE d.datname = current_database();
 -- name: read_identity
 SELECT value FROM tickbird.meta WHERE key = 'identity';
 
+-- name: read_incarnation
+SELECT value::integer FROM tickbird.meta WHERE key = 'incarnation';
+
 -- name: record_identity
 INSERT INTO tickbird.meta (key, value) VALUES ('identity', %(identity)s) ON CONFLICT (key) DO NOTHING;
 

@@ -36,6 +36,11 @@ class SqliteIdentity(NounStore, IdentityStore):
             db.execute(SQL["accept_identity"], {"identity": encode(here)})
         return self._checked
 
+    @read_transaction
+    def incarnation(self, db: Session) -> int:
+        [(incarnation,)] = db.execute(SQL["read_incarnation"]).fetchall()
+        return int(incarnation)
+
     @write_transaction
     def accept_copy(self, db: Session, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         copy = read_identity(db, read_database(self._path))
