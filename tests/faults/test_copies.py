@@ -201,6 +201,21 @@ async def test_a_reader_of_events_does_not_continue_in_a_restored_store(
         await restored.close()
 
 
+async def test_a_restore_in_place_is_reported_by_a_person(url: str, store: Store) -> None:
+    client = StoreClient(store)
+    await steps.publish(store, "a")
+    [event] = await client.events.list()
+    text = tickbird(url, "doctor", "--restored")
+    assert text.startswith(
+        "The store has a new incarnation: readers of events start again from a time or the beginning.\n"
+    )
+    assert event.resume_token is not None
+    with pytest.raises(ConflictError, match="Start again from a time or from the beginning"):
+        await client.events.list(after=event.resume_token)
+    [row] = [row for row in await client.audit.list() if row.action == "accept_copy"]
+    assert row.detail["from"] == row.detail["to"]
+
+
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
     await StoreClient(copied).system.accept_copy(actor="ada")
     with pytest.raises(ConflictError, match="this store is not a copy"):

@@ -28,6 +28,11 @@ from tickbird.store.protocol.capabilities import missing_capabilities
 from tickbird.wire.operations import store_admin, viewer
 from tickbird.wire.parameters import Meta
 
+Restored = Annotated[
+    bool,
+    Meta(description="Also if it is not a copy: it was restored from a backup in place, and gets a new incarnation."),
+]
+
 
 class System(ClientBase):
     """The store: its clock, identity, health and time zone data."""
@@ -44,10 +49,13 @@ class System(ClientBase):
         return await self._store.identity.check()
 
     @store_admin.post("accept_copy", "/system/accept-copy", "Accept a copied store", audit="accept_copy")
-    async def accept_copy(self, *, actor: str) -> StoreIdentity:
-        """Let a copied store plan and execute; 409 if it is not a copy."""
-        if not (await self._store.identity.check()).copy_reason:
-            raise ConflictError("this store is not a copy.", hint="There is nothing to accept.")
+    async def accept_copy(self, *, restored: Restored = False, actor: str) -> StoreIdentity:
+        """Let a copied store plan and execute, with a new incarnation; 409 if it is not a copy."""
+        if not restored and not (await self._store.identity.check()).copy_reason:
+            raise ConflictError(
+                "this store is not a copy.",
+                hint="There is nothing to accept, unless it was restored in place: `tickbird doctor --restored`.",
+            )
         return await self._store.identity.accept_copy(self._namespace, actor)
 
     @viewer.get("zone_data", "/system/zone-data", "Get the time zone data")

@@ -36,6 +36,11 @@ _SYMBOLS: dict[Severity, Cell] = {
     "--accept-copy", is_flag=True, help="Accept this copy as an independent store: workers plan and execute here."
 )
 @click.option(
+    "--restored",
+    is_flag=True,
+    help="The store was restored from a backup in place: readers of events do not continue at positions from before.",
+)
+@click.option(
     "--prove", is_flag=True, help="Run real workers with injected faults in a temporary store, and check them."
 )
 @click.option(
@@ -56,6 +61,7 @@ def doctor(
     settings: GlobalOptions,
     strict: bool,
     accept_copy: bool,
+    restored: bool,
     prove: bool,
     minutes: float,
     processes: int,
@@ -69,7 +75,7 @@ def doctor(
     time zone data, workers, overdue schedules, unserved queues, and parked and failing schedules. The checks change
     nothing.
     A restored or copied store does not plan or execute until you give --accept-copy, because it would repeat the runs
-    of the original.
+    of the original. A restore in place is not noticed: give --restored after it.
 
     With --prove, the command runs no checks. It runs workers in a temporary schema or file next to the store, kills,
     freezes and disconnects them, and gives them wrong clocks. Then it compares their work with the store and with every
@@ -90,10 +96,10 @@ def doctor(
 
     async def work() -> Sequence[Finding]:
         nonlocal accepted
-        if accept_copy:
+        if accept_copy or restored:
             async with connect(settings) as client:
                 copy = await client.system.identity()
-                await client.system.accept_copy(actor=actor)
+                await client.system.accept_copy(restored=restored, actor=actor)
                 accepted = copy
         if settings.server_url is not None:
             async with connect(settings) as client:
@@ -108,14 +114,17 @@ def doctor(
         code = STORE if any((finding.check, finding.severity) == ("schema", "problem") for finding in findings) else 0
     except StoreError as error:
         # With --json, an unusable store is a finding in the document.
-        if accept_copy or not settings.as_json:
+        if accept_copy or restored or not settings.as_json:
             raise
         findings, code = [unusable(error.message, error.hint)], STORE
     bad = ("problem", "warning") if strict else ("problem",)
     ok = not any(finding.severity in bad for finding in findings)
 
     def show(screen: Printer) -> None:
-        if accepted is not None:
+        if accepted is not None and restored and not accepted.copy_reason:
+            screen.line("The store has a new incarnation: readers of events start again from a time or the beginning.")
+            screen.line()
+        elif accepted is not None:
             screen.line("Copy accepted: workers now plan and execute in this store, independently of the original.")
             screen.line()
         _show(screen, findings)
