@@ -475,6 +475,25 @@ class ConsumerRetention:
         await store.consumers.seek(NAMESPACE, GROUP, 3, "ada")
         assert handled_positions(await consume(store)) == [4]
 
+    async def test_a_group_beyond_the_count_is_stopped(self, store: Store) -> None:
+        await declare(store)
+        await declare(store, group="quick")
+        await publish(store, A, A, A)
+        await finish(store, succeeded(await claim_one(store, batch=1)))
+        await consume(store, groups=["quick"])
+        # The next event of the slow group is the oldest one that is kept.
+        assert await store.events.prune(older_than=3_600, max_events=2) == 1
+        assert (await read_group(store)).state == "active"
+        assert await store.events.prune(older_than=3_600, max_events=1) == 1
+        group = await read_group(store)
+        assert (group.state, (await read_group(store, "quick")).state) == ("stopped", "active")
+        assert "it has read up to position 1, and the log begins after position 2" in (group.reason or "")
+        assert (await claim(store)).deliveries == ()
+        with pytest.raises(ConflictError, match="billing"):
+            await store.consumers.resume(NAMESPACE, GROUP, "ada")
+        await store.consumers.seek(NAMESPACE, GROUP, 2, "ada")
+        assert handled_positions(await consume(store)) == [3]
+
     async def test_other_topics_and_partitions_without_events_stop_nothing(self, store: Store) -> None:
         await declare(store)
         await publish(store, A, C)

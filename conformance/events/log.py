@@ -235,6 +235,29 @@ class EventTargets:
 class EventRetention:
     """Old events are removed from the front of the log; positions and versions continue."""
 
+    async def test_only_the_newest_events_are_kept(self, store: Store) -> None:
+        """The count is the distance to the last position: a namespace has its own, in batches."""
+
+        async def prune(max_events: int | None, limit: int = 1_000) -> int:
+            return await store.events.prune(older_than=3_600, max_events=max_events, limit=limit)
+
+        await publish(store, *"aabab")
+        await publish(store, "a", "a", namespace="other")
+        await stamped(store)
+        for max_events in (None, 5, 6, 2**40):
+            assert await prune(max_events) == 0
+        assert await prune(2, limit=2) == 2
+        assert await prune(2, limit=2) == 1
+        assert await prune(2) == 0
+        assert [event.position for event in await stamped(store)] == [4, 5]
+        assert [event.position for event in await stamped(store, "other")] == [1, 2]
+        await publish(store, "a", "c")
+        assert [(event.position, event.version) for event in (await stamped(store))[2:]] == [(6, 4), (7, 1)]
+        assert await prune(3) == 1
+        # Age and count: the first that removes an event.
+        assert await store.events.prune(older_than=-60, max_events=2) == 5
+        assert await store.events.head(NAMESPACE) == 7
+
     async def test_positions_and_versions_continue_after_pruning(self, store: Store) -> None:
         await publish(store, "a", "a", "b")
         await stamped(store)

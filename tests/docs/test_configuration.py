@@ -95,5 +95,6 @@ def test_parameters_of_store_urls_are_documented() -> None:
 def test_retention_is_documented_with_its_defaults() -> None:
     page = (ROOT / "docs" / "retention.md").read_text()
     for option in fields(Retention):
-        assert isinstance(option.default, int | float)
-        assert re.search(rf"^\| `{option.name}` \| {option.default:,.0f}\b", page, re.MULTILINE), option.name
+        assert isinstance(option.default, int | float | None)
+        default = "`None` (no limit)" if option.default is None else f"{option.default:,.0f}"
+        assert re.search(rf"^\| `{option.name}` \| {re.escape(default)}(?!\w)", page, re.MULTILINE), option.name

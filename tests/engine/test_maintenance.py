@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, every
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.events.event import NewEvent
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.store.sqlite import SqliteStore
@@ -42,7 +44,7 @@ class Fleet:
         self.store = store
         self.clock = ManualClock(START)
 
-    async def start(self, **schedules: Any) -> Maintenance:
+    async def start(self, *, retention: Retention | None = None, **schedules: Any) -> Maintenance:
         """A worker whose code declares these schedules of a task: name → trigger."""
         bird = Tickbird(app="shop")
 
@@ -58,7 +60,7 @@ class Fleet:
             bird.declarations,
             lease=LEASE,
             heartbeat=BEAT,
-            retention=Retention(),
+            retention=retention or Retention(),
             on_runs=lambda: None,
         )
         await upkeep.begin()
@@ -185,3 +187,13 @@ async def test_a_worker_too_old_for_the_schema_drains(fleet: Fleet) -> None:
     assert not worker._readiness.may_work
     assert ended == [True]
     assert f"supports only {len(MIGRATIONS)}. Upgrade tickbird." in worker._readiness.outdated_reason
+
+
+async def test_events_are_retained_by_number(fleet: Fleet) -> None:
+    worker = await fleet.start(retention=Retention(max_events=2))
+    events = [NewEvent(topic="a", type="A") for _ in range(3)]
+    await fleet.store.events.publish("default", events, source="/test", actor="me", now=fleet.clock.now())
+    await worker.prune()
+    assert [event.position for event in await fleet.store.events.read("default")] == [2, 3]
+    with pytest.raises(InvalidError, match="max_events must be at least 1"):
+        Retention(max_events=0)

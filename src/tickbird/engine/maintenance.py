@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.plan_result import UnknownSchedule
 from tickbird.domain.workers import HeartbeatResult, Worker
 from tickbird.engine.clock import ACCEPT_AFTER, Clock, ClockGuard
@@ -26,10 +27,18 @@ PRUNE_PAUSE = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Final runs are retained for this many seconds; the newest `keep` of each schedule longer."""
+    """Final runs are retained for this many seconds; the newest `keep` of each schedule longer.
+
+    Events are retained for the same time, but at most the newest `max_events` of each namespace; None: no limit.
+    """
 
     seconds: float = 30 * 86_400.0
     keep: int = 100
+    max_events: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_events is not None and self.max_events < 1:
+            raise InvalidError("max_events must be at least 1.", field="max_events", hint="None: no limit.")
 
 
 class Maintenance:
@@ -164,7 +173,12 @@ class Maintenance:
         if "events" in self._store.capabilities:
             deleted = max(
                 deleted,
-                await self._store.events.prune(older_than=self._retention.seconds, limit=batch, now=self._clock.now()),
+                await self._store.events.prune(
+                    older_than=self._retention.seconds,
+                    max_events=self._retention.max_events,
+                    limit=batch,
+                    now=self._clock.now(),
+                ),
             )
         if "consumers" in self._store.capabilities:
             seconds = self._retention.seconds

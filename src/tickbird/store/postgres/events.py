@@ -95,8 +95,16 @@ class PostgresEvents(NounStore, EventStore):
             namespaces, self._stamped = sorted(self._stamped), set()
             await self._db.execute("rest_stampers", namespaces=texts(namespaces))
 
-    async def prune(self, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
-        rows = await self._db.fetch("prunable_events", older_than=older_than, limit=limit, now=now)
+    async def prune(
+        self,
+        *,
+        older_than: float,
+        max_events: int | None = None,
+        limit: int = 1_000,
+        now: datetime | None = None,
+    ) -> int:
+        values = {"older_than": older_than, "max_events": max_events, "limit": limit, "now": now}
+        rows = await self._db.fetch("prunable_events", **values)
         return sum([await self._prune(namespace, after, until) for namespace, after, until in rows])
 
     @transaction

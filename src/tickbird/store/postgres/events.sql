@@ -216,17 +216,27 @@ SELECT greatest(
 );
 
 -- name: prunable_events
--- By namespace, the position up to which events are old, in positions of at most `limit` events. Positions follow the time of
--- their stamp.
+-- By namespace, the position up to which events are old or too many, in positions of at most `limit` events. Positions follow the
+-- time of their stamp, and have no gaps.
 SELECT s.namespace, s.pruned_until, old.position
 FROM tickbird.event_streams AS s
 CROSS JOIN LATERAL (
-    SELECT max(l.position) AS position
-    FROM tickbird.event_log AS l
-    WHERE l.namespace = s.namespace AND l.position > s.pruned_until AND l.position <= s.pruned_until + %(limit)s
-        AND l.stamped_at < {now} - make_interval(secs => %(older_than)s)
+    SELECT greatest(
+        (
+            SELECT max(l.position)
+            FROM tickbird.event_log AS l
+            WHERE l.namespace = s.namespace AND l.position > s.pruned_until AND l.position <= s.pruned_until + %(limit)s
+                AND l.stamped_at < {now} - make_interval(secs => %(older_than)s)
+        ),
+        CASE WHEN %(max_events)s::bigint IS NOT NULL THEN least(
+            s.pruned_until + %(limit)s,
+            (SELECT max(l.position) FROM tickbird.event_log AS l WHERE l.namespace = s.namespace) - greatest(%(max_events)s::bigint, 0)
+        ) END
+    ) AS position
 ) AS old
-WHERE old.position IS NOT NULL;
+-- Without later events, the last position is null, which `least` ignores.
+WHERE old.position > s.pruned_until
+    AND EXISTS (SELECT FROM tickbird.event_log AS l WHERE l.namespace = s.namespace AND l.position > s.pruned_until);
 
 -- name: find_unread_groups
 -- Groups that have not read all events up to a position.

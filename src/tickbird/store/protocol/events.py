@@ -32,10 +32,18 @@ class EventStore(Protocol):
     async def rest(self) -> None:
         """Let publishers send wake-ups: this process stops polling for events."""
 
-    async def prune(self, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
-        """Delete the oldest events of each namespace that are older than this many seconds; returns their number.
+    async def prune(
+        self,
+        *,
+        older_than: float,
+        max_events: int | None = None,
+        limit: int = 1_000,
+        now: datetime | None = None,
+    ) -> int:
+        """Delete the oldest events of each namespace, at most `limit`; returns the number of all.
 
-        Keys keep their versions.
+        These are older than this many seconds, or have `max_events` newer positions. A group that has not read them is
+        stopped, with the reason. Keys keep their versions.
         """
 
     async def read(

@@ -88,11 +88,20 @@ class SqliteEvents(NounStore, EventStore):
         return found[:limit]
 
     @write_transaction
-    def prune(self, db: Session, *, older_than: float, limit: int = 1_000, now: datetime | None = None) -> int:
+    def prune(
+        self,
+        db: Session,
+        *,
+        older_than: float,
+        max_events: int | None = None,
+        limit: int = 1_000,
+        now: datetime | None = None,
+    ) -> int:
         at = read_clock(now)
         cutoff = to_micros(at - timedelta(seconds=older_than))
+        bounds = {"cutoff": cutoff, "max_events": max_events, "limit": limit}
         pruned = 0
-        for namespace, until in db.execute(SQL["prunable_events"], {"cutoff": cutoff, "limit": limit}).fetchall():
+        for namespace, until in db.execute(SQL["prunable_events"], bounds).fetchall():
             values = {"namespace": namespace, "until": until, "now": to_micros(at)}
             for group, position in db.execute(SQL["groups_behind_retention"], values).fetchall():
                 reason = retention_reason(position, until)

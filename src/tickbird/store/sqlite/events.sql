@@ -64,17 +64,28 @@ SELECT {event_columns} FROM events AS e WHERE namespace = :namespace AND event_i
 SELECT coalesce((SELECT head FROM event_streams WHERE namespace = :namespace), 0);
 
 -- name: prunable_events
--- By namespace, the position up to which events are old, in positions of at most `limit` events.
-SELECT s.namespace, max(e.position)
-FROM event_streams AS s
-JOIN events AS e ON e.namespace = s.namespace AND e.position > s.pruned_until AND e.position <= s.pruned_until + :limit
-WHERE e.published_at < :cutoff
-    AND NOT EXISTS (
-        SELECT 1 FROM events AS n
-        WHERE n.namespace = e.namespace AND n.position > s.pruned_until AND n.position < e.position
-            AND n.published_at >= :cutoff
-    )
-GROUP BY s.namespace;
+-- By namespace, the position up to which events are old or too many, in positions of at most `limit` events.
+SELECT namespace, until
+FROM (
+    SELECT
+        s.namespace,
+        s.pruned_until,
+        max(
+            coalesce((
+                SELECT max(e.position) FROM events AS e
+                WHERE e.namespace = s.namespace AND e.position > s.pruned_until AND e.position <= s.pruned_until + :limit
+                    AND e.published_at < :cutoff
+                    AND NOT EXISTS (
+                        SELECT 1 FROM events AS n
+                        WHERE n.namespace = e.namespace AND n.position > s.pruned_until AND n.position < e.position
+                            AND n.published_at >= :cutoff
+                    )
+            ), 0),
+            coalesce(min(s.head - max(:max_events, 0), s.pruned_until + :limit), 0)
+        ) AS until
+    FROM event_streams AS s
+)
+WHERE until > pruned_until;
 
 -- name: groups_behind_retention
 -- Groups with unread events up to a position, and where they are.

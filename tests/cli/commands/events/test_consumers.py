@@ -108,6 +108,20 @@ def test_why_follows_an_event_to_its_groups(cli: Cli) -> None:
     assert "there is no event" in cli.refused(3, "events", "why", "x")
 
 
+def test_doctor_names_a_group_that_retention_has_passed(cli: Cli) -> None:
+    async def prune(_: Client, store: Store) -> None:
+        await steps.declare(store)
+        await steps.publish(store, A, B, A)
+        assert await store.events.prune(older_than=3_600, max_events=1) == 2
+
+    cli.store(prune)
+    said = cli("doctor", "--json")
+    assert said.code == 1
+    [bad] = [check for check in said.json["checks"] if check["check"] == "consumers"]
+    assert "retention has removed events that it had not read" in bad["text"]
+    assert f"tickbird consumers seek {GROUP}" in bad["fix"]
+
+
 def test_doctor_names_stopped_groups_and_failed_letters(cli: Cli) -> None:
     cli.store(fill)
     cli.ok("consumers", "stop", GROUP)

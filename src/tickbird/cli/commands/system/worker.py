@@ -13,7 +13,7 @@ from tickbird.app import Tickbird
 from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.logging import LEVELS, log_to_stderr
 from tickbird.cli.options import Command, GlobalOptions
-from tickbird.cli.params import length
+from tickbird.cli.params import MAX_ID, length
 from tickbird.cli.shell_completion import queue_names
 from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
@@ -69,6 +69,12 @@ _WITHOUT_APP = "sql-functions"
     help="Lease: seconds until the runs of a lost worker are retried (default: 30).",
 )
 @click.option(
+    "--max-events",
+    type=click.IntRange(1, MAX_ID),
+    metavar="N",
+    help="Delete all but the newest N events of each namespace, also before they are 30 days old (default: no limit).",
+)
+@click.option(
     "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="Minimum level logged to stderr."
 )
 @click.pass_obj
@@ -84,6 +90,7 @@ def worker(
     execute_only: bool,
     drain: int,
     lease: int,
+    max_events: int | None,
     log_level: str,
 ) -> None:
     """Plan and execute the schedules of an app.
@@ -100,9 +107,16 @@ def worker(
     bird.allows_env += check_variables(variables)
 
     from tickbird.engine.engine import EngineOptions
+    from tickbird.engine.maintenance import Retention
     from tickbird.worker import WorkerProcess
 
-    options = EngineOptions(plan=not execute_only, execute=not plan_only, lease=float(lease), drain=float(drain))
+    options = EngineOptions(
+        plan=not execute_only,
+        execute=not plan_only,
+        lease=float(lease),
+        drain=float(drain),
+        retention=Retention(max_events=max_events),
+    )
     process = WorkerProcess(bird, slots=slots, queues=served, options=options)
     described = process.worker
 
