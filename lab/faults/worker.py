@@ -11,7 +11,6 @@ from pathlib import Path
 
 from lab.faults.commits import die_before_commit_of
 from tickbird import Run, Tickbird, every
-from tickbird.engine.engine import EngineOptions
 from tickbird.proof import worker
 from tickbird.proof.journal import Journal
 
@@ -22,21 +21,8 @@ class Setup(worker.Setup):
 
     # Schedules that its code declares: name and seconds between ticks.
     declares: tuple[tuple[str, int], ...] = ()
-    plan: bool = True
-    execute: bool = True
     # SQLite: killed before it commits a transaction with a statement that contains this text.
     die_before_commit_of: str = ""
-
-    def engine_options(self) -> EngineOptions:
-        """The options, with the roles of the worker."""
-        return EngineOptions(
-            plan=self.plan,
-            execute=self.execute,
-            lease=self.lease,
-            heartbeat=self.heartbeat,
-            safety_poll=self.safety_poll,
-            drain=self.drain,
-        )
 
 
 def run_worker(setup: Setup) -> None:

@@ -16,10 +16,19 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from tickbird.consumers.consumer import Consumer
-from tickbird.domain.errors import DefinitionError
+from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.targets.target import TargetKey
-from tickbird.domain.workers import Worker, publish_targets
+from tickbird.domain.workers import (
+    DEFAULT_ROLE,
+    Worker,
+    WorkerRole,
+    executes,
+    is_planner,
+    kind_of,
+    publish_targets,
+    read_queues,
+)
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.engine.consumers import STUCK_FACTOR, ConsumerSet
@@ -38,6 +47,7 @@ log = logging.getLogger("tickbird.worker")
 ECHO = 0.2
 # Seconds: enough for a deploy to start its workers, which then declare the same schedules.
 _DECLARED_FOR = 600.0
+_ROLE, _QUEUES = "TICKBIRD_ROLE", "TICKBIRD_QUEUES"
 
 
 class WorkerApp(Protocol):
@@ -146,6 +156,41 @@ def _consumer_threads(consumers: Iterable[Consumer]) -> Executor | None:
     return ThreadPoolExecutor(max_workers=count, thread_name_prefix="tickbird consumer") if count else None
 
 
+def _kind(role: WorkerRole | None) -> str:
+    """Return the kind of the worker: of this role, or else of TICKBIRD_ROLE."""
+    if role is not None:
+        return kind_of(role)
+    try:
+        return kind_of(os.environ.get(_ROLE, "").strip().lower() or DEFAULT_ROLE)
+    except InvalidError as error:
+        raise InvalidError(f"{_ROLE}: {error.message.partition(': ')[2]}", field=_ROLE, hint=error.hint) from None
+
+
+def _served(kind: str, queues: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the queues that the worker serves, or else those of TICKBIRD_QUEUES; None: those of the app's code."""
+    if queues is not None:
+        if kind == "planner":
+            raise InvalidError(
+                "queues: a worker with the role plan-only executes no runs, so it serves no queues.",
+                field="queues",
+                hint="Omit queues, or choose another role.",
+            )
+        return read_queues(queues)
+    stated = os.environ.get(_QUEUES, "").strip()
+    return read_queues(stated) if stated else None
+
+
+def _unplanned(kind: str, options: EngineOptions) -> tuple[str, EngineOptions]:
+    """Return the kind and the options of a worker in an environment that switches planning off."""
+    if kind == "planner":
+        raise InvalidError(
+            "role: a worker with the role plan-only has nothing to do, because TICKBIRD_PLANNING is off.",
+            field="role",
+            hint="Set TICKBIRD_PLANNING=on, or choose another role.",
+        )
+    return "executor", replace(options, off="plans nothing: TICKBIRD_PLANNING is off")
+
+
 class WorkerProcess:
     """Runs the engine of an app until it is drained."""
 
@@ -154,21 +199,24 @@ class WorkerProcess:
         bird: WorkerApp,
         *,
         slots: int = 10,
-        queues: tuple[str, ...] | None = None,
+        queues: str | Iterable[str] | None = None,
+        role: WorkerRole | None = None,
         options: EngineOptions | None = None,
     ) -> None:
+        """Without `role` and `queues`, the environment variables apply: TICKBIRD_ROLE and TICKBIRD_QUEUES."""
         self._bird = bird
         self._options = options or EngineOptions()
-        if self._options.plan and not planning_is_on():
-            off = "plans nothing: TICKBIRD_PLANNING is off"
-            self._options = replace(self._options, plan=False, off=off)
+        kind = _kind(role)
+        served = _served(kind, queues)
+        if kind != "executor" and not planning_is_on():
+            kind, self._options = _unplanned(kind, self._options)
         self._executables = bird.executables
-        self.worker = describe_worker(bird, queues=queues, slots=slots, executables=self._executables)
-        if not self._options.execute:
-            self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})
-        elif not self._options.plan:
-            self.worker = replace(self.worker, kind="executor")
-        self._children = _children(bird, self._executables.values(), self._options) if self._options.execute else None
+        self.worker = replace(
+            describe_worker(bird, queues=served, slots=slots, executables=self._executables), kind=kind
+        )
+        if kind == "planner":
+            self.worker = replace(self.worker, queues=(), slots=0, tasks={})
+        self._children = _children(bird, self._executables.values(), self._options) if self.executes else None
         self._consumers = ConsumerSet(bird.consumers, _consumer_threads(bird.consumers.values()))
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
@@ -217,6 +265,14 @@ class WorkerProcess:
             self._leave()
 
     @property
+    def plans(self) -> bool:
+        return is_planner(self.worker)
+
+    @property
+    def executes(self) -> bool:
+        return executes(self.worker)
+
+    @property
     def busy(self) -> int:
         """The number of occupied slots, and of calls of consumers."""
         if self._engine is None:
@@ -260,7 +316,7 @@ class WorkerProcess:
             self._engine = Engine(
                 store,
                 self.worker,
-                self._executables if self._options.execute else {},
+                self._executables if self.executes else {},
                 self._bird.declarations,
                 self._options,
                 work_loop=work_loop,

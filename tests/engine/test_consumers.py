@@ -750,8 +750,7 @@ async def test_a_worker_that_only_plans_does_not_consume(bird: Tickbird, store: 
         seen.append(event.data["n"])
 
     await publish(store, numbered(1))
-    planner = EngineOptions(execute=False, lease=30.0, heartbeat=1.0, safety_poll=0.5, drain=10.0)
-    async with working(bird, options=planner):
+    async with working(bird, role="plan-only"):
         assert not await store.consumers.list("default")
     async with working(bird):
         await read_to_the_end(store)

@@ -358,7 +358,7 @@ async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet:
     assert (worker.kind, worker.standby_reason) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
     assert "this worker plans nothing: TICKBIRD_PLANNING is off" in fleet.logs()
     # It executes runs that another worker plans.
-    fleet.start(execute=False)
+    fleet.start(role="plan-only")
     await until(lambda: all_runs(store, "clock"))
     await fleet.wait_for_runs(1)
 

@@ -128,10 +128,11 @@ async def test_a_worker_that_drains_too_long_requeues_its_runs(client: Client, s
 @pytest.mark.parametrize("words", ["status = 'running'", "INSERT INTO runs"], ids=["claim", "plan"])
 async def test_killed_before_the_commit_on_sqlite(client: Client, store: Store, fleet: Fleet, words: str) -> None:
     since = await ticking(client)
-    process = fleet.start(die_before_commit_of=words, plan="INSERT" in words)
+    role = "plan-and-execute" if "INSERT" in words else "execute-only"
+    process = fleet.start(die_before_commit_of=words, role=role)
     if "INSERT" not in words:
         # A planning worker keeps its own runs; only runs planned by another are claimed.
-        fleet.start(execute=False)
+        fleet.start(role="plan-only")
     assert await process.wait() == -signal.SIGKILL
     assert not fleet.entries("done")
     fleet.start()
@@ -163,9 +164,9 @@ async def test_killed_while_the_commit_is_under_way(
         await admin.execute(f"DROP TRIGGER block_{'plan' if at == 'claim' else 'claim'} ON tickbird.runs".encode())
         await admin.execute("SELECT pg_advisory_lock(7)")
         # A planning worker keeps its own runs; only runs planned by another are claimed.
-        process = fleet.start(plan=at == "plan")
+        process = fleet.start(role="plan-and-execute" if at == "plan" else "execute-only")
         if at == "claim":
-            fleet.start(execute=False)
+            fleet.start(role="plan-only")
 
         async def blocked() -> list[Any]:
             return await (await admin.execute(BLOCKED)).fetchall()

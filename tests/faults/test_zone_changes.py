@@ -105,14 +105,14 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     on_postgres = url.startswith("postgresql")
     plain = PlainPostgres(url) if on_postgres else PlainSqlite(url.removeprefix("sqlite:///"))
     newer = {"PYTHONTZPATH": str(write_zone(tmp_path / "new", "Tick/Bird", "TBT-3", "9999a"))}
-    fleet.spawn(environment=newer, execute=False)
+    fleet.spawn(environment=newer, role="plan-only")
     await fleet.wait_for_workers(1)
     trigger = {"every": {"seconds": 1}, "tz": "Tick/Bird"}
     target, payload = {"task": "succeed"}, {"edition": 7}
     definition = {"v": 1, "trigger": trigger, "target": target, "payload": payload, "overlap": "allow", "grace": 3600}
     await plain.insert("default", "zoned", definition)
     await until(lambda: _newest(store, "zoned"))
-    older = fleet.spawn(plan=False)
+    older = fleet.spawn(role="execute-only")
     await _create(client, "utc", every(seconds=1))
     await until(lambda: any(entry.schedule == "utc" for entry in fleet.entries("done")))
 
@@ -128,6 +128,6 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     findings = [finding for finding in await client.system.doctor() if finding.check == "workers" and not finding.ok]
     assert any("revision 1 of zoned" in finding.text for finding in findings)
 
-    fleet.spawn(environment=newer, plan=False)
+    fleet.spawn(environment=newer, role="execute-only")
     await until(lambda: any(entry.schedule == "zoned" for entry in fleet.entries("done")))
     assert {entry.detail["edition"] for entry in fleet.entries("began") if entry.schedule == "zoned"} == {7}

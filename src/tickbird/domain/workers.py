@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
-from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.targets.target import TASK, TargetKey
-from tickbird.domain.text import NAME
+from tickbird.domain.text import NAME, check_name
 
 # A part of `Worker.standby_reason`. Other processes detect the alarm by it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
 _CLOSE: Final = timedelta(minutes=1)
+# What a worker does; the default is the first. Its row has the kind.
+WorkerRole = Literal["plan-and-execute", "plan-only", "execute-only"]
+DEFAULT_ROLE: Final[WorkerRole] = "plan-and-execute"
+_KINDS: Final[Mapping[str, str]] = {"plan-and-execute": "worker", "plan-only": "planner", "execute-only": "executor"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,28 @@ def _published_key(key: str, description: Any) -> TargetKey:
     if not isinstance(description, Mapping):
         return TASK, key
     return str(description.get("kind", TASK)), str(description.get("name", key))
+
+
+def kind_of(role: str) -> str:
+    """Return the kind of a worker with this role; raise InvalidError if there is no such role."""
+    if role not in _KINDS:
+        raise InvalidError(
+            f"role: {str(role)[:40]!r} is not a role of workers.",
+            field="role",
+            hint=f"Choose {', '.join(get_args(WorkerRole)[:-1])} or {get_args(WorkerRole)[-1]}.",
+        )
+    return _KINDS[role]
+
+
+def read_queues(queues: str | Iterable[str]) -> tuple[str, ...]:
+    """Read the names of queues, in a text separated by commas; raise InvalidError if there is none."""
+    names = queues.split(",") if isinstance(queues, str) else queues
+    checked = tuple(
+        dict.fromkeys(check_name(name.strip() if isinstance(name, str) else name, "queue") for name in names)
+    )
+    if not checked:
+        raise InvalidError("queues: no queue is named.", field="queues", hint="Name one, or omit the setting.")
+    return checked
 
 
 def is_planner(worker: Worker) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.targets.target import TargetKey
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import Worker, executes, is_planner
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
@@ -34,8 +34,6 @@ _PLAN_AFTER = 0.005
 class EngineOptions:
     """Settings of a worker; times in seconds. An idle worker sends two heartbeats and three other requests a minute."""
 
-    plan: bool = True
-    execute: bool = True
     lease: float = 30.0
     heartbeat: float = 30.0
     safety_poll: float = 60.0
@@ -46,7 +44,10 @@ class EngineOptions:
 
 
 class Engine:
-    """Plans, claims, renews, finishes and rescues in one event loop, in which no user code runs."""
+    """Plans, claims, renews, finishes and rescues in one event loop, in which no user code runs.
+
+    The kind of the worker decides what it does: only one that plans also rescues, prunes and stamps events.
+    """
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class Engine:
         self.logs = RunLogBuffer(store)
         self._store = store
         self._options = options
+        self.plans, self.executes = is_planner(worker), executes(worker)
         clock_guard = ClockGuard(clock)
         self.execution = Dispatcher(
             store,
@@ -81,9 +83,9 @@ class Engine:
             children=children,
             clock_guard=clock_guard,
         )
-        dispatcher = self.execution if options.execute else None
+        dispatcher = self.execution if self.executes else None
         self.planning = PlannerStep(store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher)
-        self.readiness = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
+        self.readiness = WorkerReadiness(store, clock, plans=self.plans, off=options.off)
         self.maintenance = Maintenance(
             store,
             clock,
@@ -124,7 +126,7 @@ class Engine:
         self.logs.on_lines = self._logs.wake
         self.consuming: ConsumerSteps | None = None
         self._consumer_loops: list[StepLoop] = []
-        if consumers is not None and consumers.consumers and options.execute:
+        if consumers is not None and consumers.consumers and self.executes:
             self.consuming = ConsumerSteps(
                 store, clock, worker, consumers, lease=options.lease, work_loop=work_loop, clock_guard=clock_guard
             )
@@ -183,11 +185,11 @@ class Engine:
             raise
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
-        if self._options.plan:
+        if self.plans:
             working += [self._zones, self._plan, self._rescue, self._prune]
             if self.stamping is not None:
                 working.append(self._stamp)
-        if self._options.execute:
+        if self.executes:
             working.append(self._claim)
         working += self._consumer_loops
         tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]

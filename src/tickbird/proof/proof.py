@@ -83,7 +83,7 @@ class Proof:
         folder = Path(tempfile.mkdtemp(prefix="tickbird-proof-"))
         cleanup = CleanupProcess(self._origin, self.url, folder)
         try:
-            with _planning_on():
+            with _own_settings():
                 await self._stores.make(self.url)
                 report = await self._prove(folder, cleanup)
         finally:
@@ -219,11 +219,10 @@ async def _has_same_clock(store: Store) -> bool:
 
 
 @contextmanager
-def _planning_on() -> Iterator[None]:
-    """Unset TICKBIRD_PLANNING: `off` applies to the user's store, not to a temporary one."""
-    before = os.environ.pop("TICKBIRD_PLANNING", None)
+def _own_settings() -> Iterator[None]:
+    """Unset the variables of workers: they apply to the user's store, not to a temporary one."""
+    before = {name: os.environ.pop(name, None) for name in ("TICKBIRD_PLANNING", "TICKBIRD_ROLE", "TICKBIRD_QUEUES")}
     try:
         yield
     finally:
-        if before is not None:
-            os.environ["TICKBIRD_PLANNING"] = before
+        os.environ.update({name: value for name, value in before.items() if value is not None})

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tickbird import Run, Tickbird
+from tickbird.domain.workers import WorkerRole
 from tickbird.engine.engine import EngineOptions
 from tickbird.proof.journal import Journal
 from tickbird.worker import WorkerProcess
@@ -34,6 +35,7 @@ class Setup:
     safety_poll: float = 2.0
     drain: float = 20.0
     slots: int = 10
+    role: WorkerRole = "plan-and-execute"
     # Seconds by which its wall clock is ahead.
     clock_offset: int = 0
 
@@ -59,7 +61,7 @@ def open_journal(setup: Setup) -> Journal:
 
 def run_app(app: Tickbird, setup: Setup, journal: Journal) -> None:
     """Execute the tasks of an app until SIGTERM."""
-    process = WorkerProcess(app, slots=setup.slots, options=setup.engine_options())
+    process = WorkerProcess(app, slots=setup.slots, role=setup.role, options=setup.engine_options())
     process.on_started = lambda: journal.write("started")
     threading.Thread(target=_watch_stalls, args=(journal,), daemon=True).start()
     asyncio.run(process.run(signals=True))

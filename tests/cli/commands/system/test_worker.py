@@ -76,9 +76,9 @@ class Log:
 
 
 @contextmanager
-def worker(cli: Cli, *args: str) -> Iterator[tuple[subprocess.Popen[str], Log]]:
+def worker(cli: Cli, *args: str, **env: str) -> Iterator[tuple[subprocess.Popen[str], Log]]:
     """A worker that has started."""
-    process = cli.start("worker", *args)
+    process = cli.start("worker", *args, **env)
     log = Log(process)
     try:
         log.wait_for(": worker ")
@@ -202,6 +202,26 @@ def test_a_worker_that_only_executes_some_queues(shop: Cli) -> None:
     assert "ValueError: no data" in shop.ok("runs").out
 
 
+def test_the_roles_of_the_environment_share_the_work(cli: Cli) -> None:
+    cli.write("work", WORK)
+    with worker(cli, "work:bird", TICKBIRD_ROLE="execute-only", TICKBIRD_QUEUES="default") as (executor, executing):
+        executing.wait_for(" executes: app work")
+        with worker(cli, "work:bird", TICKBIRD_ROLE="plan-only") as (planner, planning):
+            planning.wait_for(" plans: app work")
+            wait_until(lambda: Path("beats").exists() and Path("beats").read_text().count("beat") >= 2)
+            workers = {worker.pid: worker for worker in cli.store(lambda client, _: client.workers.list())}
+            assert {pid: worker.kind for pid, worker in workers.items()} == {
+                executor.pid: "executor",
+                planner.pid: "planner",
+            }
+            shown = cli.ok("workers").out
+            assert "executor" in shown
+            assert "planner" in shown
+            for process, log in ((planner, planning), (executor, executing)):
+                process.send_signal(signal.SIGTERM)
+                assert finished(process, log)[0] == 0
+
+
 def test_a_worker_never_migrates_a_server(bare: Cli, postgres_url: str) -> None:
     bare.write("shop", APP)
     words = bare.refused(5, "worker", "shop", "--url", postgres_url)
@@ -245,6 +265,7 @@ def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:
         (("--drain", "soon"), "'soon' is not a duration"),
         (("--lease", "0"), "It must be from 1 s"),
         (("--queues", "a b"), "queue: 'a b' is not a valid name"),
+        (("--plan-only", "--queues", "gpu"), "plan-only executes no runs, so it serves no queues. Omit queues"),
         (("--queues", ""), "queue: '' is not a valid name"),
         (("--log-level", "loud"), "'loud' is not one of"),
         (("--namespace", "a b"), "namespace: 'a b' is not a valid name"),

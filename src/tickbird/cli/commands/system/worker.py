@@ -18,7 +18,7 @@ from tickbird.cli.shell_completion import queue_names
 from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
 from tickbird.domain.targets.target import TASK
-from tickbird.domain.text import check_name
+from tickbird.domain.workers import WorkerRole
 from tickbird.stores import has_sql_functions
 
 log = logging.getLogger("tickbird.worker")
@@ -35,7 +35,7 @@ _WITHOUT_APP = "sql-functions"
     "--queues",
     metavar="A,B",
     shell_complete=queue_names,
-    help="Execute only runs of these queues (default: all queues in the app's code).",
+    help="Execute only runs of these queues (default: TICKBIRD_QUEUES, or all queues in the app's code).",
 )
 @click.option(
     "--allow-command",
@@ -52,8 +52,8 @@ _WITHOUT_APP = "sql-functions"
     help="Environment variable that commands may set, and inherit from the worker: name or pattern such as "
     "'BACKUP_*'; repeatable (default: the app's `command_env`).",
 )
-@click.option("--plan-only", is_flag=True, help="Plan, but do not execute runs.")
-@click.option("--execute-only", is_flag=True, help="Execute runs, but do not plan.")
+@click.option("--plan-only", is_flag=True, help="Plan, but do not execute runs (default: TICKBIRD_ROLE).")
+@click.option("--execute-only", is_flag=True, help="Execute runs, but do not plan (default: TICKBIRD_ROLE).")
 @click.option(
     "--drain",
     type=length,
@@ -101,7 +101,6 @@ def worker(
     """
     if plan_only and execute_only:
         raise click.UsageError("--plan-only and --execute-only cannot be combined.", click.get_current_context())
-    served = None if queues is None else tuple(check_name(name.strip(), "queue") for name in queues.split(","))
     log_to_stderr("debug" if settings.debug else log_level)
     bird = _bird(settings, app, app_option, commands)
     bird.allows_env += check_variables(variables)
@@ -110,20 +109,15 @@ def worker(
     from tickbird.engine.maintenance import Retention
     from tickbird.worker import WorkerProcess
 
-    options = EngineOptions(
-        plan=not execute_only,
-        execute=not plan_only,
-        lease=float(lease),
-        drain=float(drain),
-        retention=Retention(max_events=max_events),
-    )
-    process = WorkerProcess(bird, slots=slots, queues=served, options=options)
+    options = EngineOptions(lease=float(lease), drain=float(drain), retention=Retention(max_events=max_events))
+    role: WorkerRole | None = "plan-only" if plan_only else "execute-only" if execute_only else None
+    process = WorkerProcess(bird, slots=slots, queues=queues, role=role, options=options)
     described = process.worker
 
     kinds = Counter(kind for kind, _ in described.targets)
     others = "".join(f", {count(number, f'{kind} target')}" for kind, number in sorted(kinds.items()) if kind != TASK)
     content = f"app {bird.app}, {count(kinds[TASK], 'task')}{others}, {count(len(described.declared), 'schedule')}"
-    if bird.consumers and options.execute:
+    if bird.consumers and process.executes:
         content += f", {count(len(bird.consumers), 'consumer')}"
     if bird.app == _WITHOUT_APP:
         content = "SQL functions of the store, no tasks"
