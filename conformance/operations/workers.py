@@ -65,6 +65,31 @@ class Workers:
         await store.workers.heartbeat(a_worker("a"), 30, now=later(100))
         assert {found.id for found in await store.workers.list(NAMESPACE, now=later(101))} == {"a"}
 
+    async def test_workers_that_plan_are_counted_in_all_namespaces(self, store: Store) -> None:
+        assert (await store.workers.heartbeat(a_worker("a", kind="executor"), 30, now=later(0))).planners == 0
+        assert (await store.workers.heartbeat(a_worker("b", kind="sync"), 30, now=later(0))).planners == 0
+        assert await store.workers.count_planners(now=later(0)) == 0
+        assert (await store.workers.heartbeat(a_worker("c", namespace="elsewhere"), 20, now=later(0))).planners == 1
+        assert (await store.workers.heartbeat(a_worker("d", kind="planner"), 30, now=later(0))).planners == 2
+        assert await store.workers.count_planners(now=later(0)) == 2
+        assert (await store.workers.heartbeat(a_worker("a", kind="executor"), 30, now=later(21))).planners == 1
+        assert (
+            await store.workers.heartbeat(a_worker("d", kind="planner", draining=True), 30, now=later(22))
+        ).planners == 0
+        assert await store.workers.count_planners(now=later(22)) == 0
+
+    async def test_lost_workers_are_listed_for_a_day(self, store: Store) -> None:
+        await store.workers.heartbeat(a_worker("a", queues=("gpu",)), 10, now=later(0))
+        await store.workers.heartbeat(a_worker("b"), 20, now=later(0))
+        await store.workers.heartbeat(a_worker("c", namespace="elsewhere"), 20, now=later(0))
+        await store.workers.heartbeat(a_worker("d"), 20, now=later(0))
+        await store.workers.remove("d")
+        assert list(await store.workers.list_lost(NAMESPACE, now=later(9))) == []
+        [lost] = await store.workers.list_lost(NAMESPACE, now=later(10))
+        assert (lost.id, lost.queues, lost.live_until) == ("a", ("gpu",), later(10))
+        assert [worker.id for worker in await store.workers.list_lost(NAMESPACE, now=later(20))] == ["b", "a"]
+        assert [worker.id for worker in await store.workers.list_lost(NAMESPACE, now=later(86_411))] == ["b"]
+
     async def test_snapshot_has_the_clock_and_the_workers_that_are_live(self, store: Store) -> None:
         before = await store.now()
         at, workers = await store.workers.snapshot(NAMESPACE)

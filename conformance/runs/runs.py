@@ -116,6 +116,21 @@ class Runs:
             assert list((await claim(store, 1, queues=queues, tasks=tasks)).runs) == []
         assert len((await claim(store, 1, queues=("a", "b"), tasks=("work", "other"))).runs) == 2
 
+    async def test_waiting_runs_are_listed_by_queue_and_target(self, store: Store) -> None:
+        await enqueue(store, 3, task="old", queue="gpu")
+        for at in (5, 6, 7):
+            await enqueue(store, at)
+        await enqueue(store, 5, delay=60, queue="later")
+        await enqueue(store, 4, namespace="elsewhere")
+        await enqueue(store, 4, task="running")
+        await claim(store, 4, tasks=["running"])
+        listed = await store.runs.list_waiting(NAMESPACE, now=later(10))
+        assert [(runs.queue, runs.target, runs.count, runs.since) for runs in listed] == [
+            ("gpu", Target("old"), 1, later(3)),
+            ("default", Target("work"), 3, later(5)),
+        ]
+        assert [runs.queue for runs in await store.runs.list_waiting(NAMESPACE, now=later(65))][-1] == "later"
+
     async def test_claim_takes_no_more_than_there_is_room_for(self, store: Store) -> None:
         await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 5, "ada", now=later(0))
         assert [len((await claim(store, 1, limit)).runs) for limit in (2, 2, 2, 2)] == [2, 2, 1, 0]

@@ -27,11 +27,14 @@ TIMED = frozenset(
         "queues.set_rate",
         "runs.cancel",
         "runs.enqueue",
+        "runs.list_waiting",
         "runs.prune",
         "schedules.change",
+        "workers.count_planners",
         "workers.drain",
         "workers.heartbeat",
         "workers.list",
+        "workers.list_lost",
     )
 )
 

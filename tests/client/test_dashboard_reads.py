@@ -72,6 +72,20 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     assert (len(less.findings), less.more, less.findings[0].severity) == (1, len(found) - 1, "problem")
 
 
+async def test_a_late_schedule_says_that_no_worker_plans(store: Store) -> None:
+    board = DashboardReads(StoreClient(store))
+    await made(store, "late", ago=3_600)
+    [unplanned] = (await board.findings()).findings
+    assert unplanned.text.endswith(" late: no worker is alive to plan it.")
+    await store.workers.heartbeat(replace(WORKER, kind="executor"), 600)
+    [unplanned] = (await board.findings()).findings
+    assert unplanned.text.endswith(" late: no live worker plans (1 worker only executes).")
+    # Workers of any namespace plan for all.
+    await store.workers.heartbeat(replace(WORKER, id="w2", namespace="elsewhere"), 600)
+    [unplanned] = (await board.findings()).findings
+    assert unplanned.text.endswith(" late: no worker has planned it.")
+
+
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
     board = DashboardReads(StoreClient(store))
     await store.workers.heartbeat(WORKER, 600)

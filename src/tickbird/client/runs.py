@@ -230,7 +230,8 @@ class Runs(ClientBase):
             around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
             running = await store.runs.list(namespace, status="running", limit=_RUNNING)
-            around = replace(around, turn=await self._find_position(run_id), running=running)
+            lost = await store.workers.list_lost(namespace)
+            around = replace(around, turn=await self._find_position(run_id), running=running, lost=lost)
         elif run.concurrency_key is not None:
             limit = next(iter(await store.limits.list(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.limits.list_runs(namespace, run.concurrency_key))

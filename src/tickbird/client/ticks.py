@@ -83,6 +83,8 @@ class Ticks(ClientBase):
             skips=decided.skips,
             active=await store.runs.list_active(schedule.id),
             workers=await store.workers.list(namespace),
+            lost=await store.workers.list_lost(namespace),
+            planners=await store.workers.count_planners(),
         )
         run, skip = evidence.run, evidence.skip
         evidence = await self._with_needed(evidence, run.revision if run else skip.revision if skip else None)

@@ -162,6 +162,8 @@ class HeartbeatResult:
     outdated_reason: str = ""
     # The actor who requested a drain; empty if there was no request.
     drain_requested_by: str = ""
+    # The number of live workers of all namespaces that plan and do not drain.
+    planners: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ class DashboardReads:
         findings_input = FindingsInput(
             now=now,
             workers=workers,
+            planners=await store.workers.count_planners(),
             streaks=streaks,
             parked=[row.schedule for row in parked],
             late=waiting,

@@ -21,7 +21,8 @@ class AtTime:
 
     def __init__(self, store: Store, now: datetime) -> None:
         self._store, self._now = store, now
-        self.workers = SimpleNamespace(list=partial(store.workers.list, now=now))
+        verbs = ("list", "list_lost", "count_planners")
+        self.workers = SimpleNamespace(**{verb: partial(getattr(store.workers, verb), now=now) for verb in verbs})
 
     async def now(self) -> datetime:
         return self._now

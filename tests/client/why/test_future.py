@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from conformance.steps import NAME, T0, change, create, epoch, get, later, plan, start
-from tests.client.why.questions import DAY, alive, ask, names, step
+from tests.client.why.questions import DAY, W1, alive, ask, names, step
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
@@ -138,6 +139,30 @@ class TestUndecided:
             "Not decided: it was due 40 s ago, and no worker is alive to plan it; planned now, it would run as a "
             "catch-up run (catch_up=one)."
         )
+
+    async def test_live_workers_only_execute(self, store: Store) -> None:
+        await create(store)
+        await alive(store, 60, replace(W1, kind="executor"))
+        answer = await ask(store, 60, now=100)
+        assert answer.sentence.startswith(
+            "Not decided: it was due 40 s ago, and no live worker plans (1 worker only executes); planned now"
+        )
+        future = await ask(store, 120, now=100)
+        assert future.sentence.endswith(", but at present no live worker plans (1 worker only executes).")
+
+    async def test_the_last_worker_that_planned_was_lost(self, store: Store) -> None:
+        await create(store)
+        await alive(store, 5)
+        await alive(store, 60, replace(W1, id="w2", kind="executor"))
+        answer = await ask(store, 60, now=100)
+        assert "no live worker plans (1 worker only executes) since worker w1 was lost (its last " in answer.sentence
+        assert "(its last heartbeat was at 2026-01-01 00:00:05 UTC); planned now" in answer.sentence
+
+    async def test_a_worker_of_another_namespace_plans(self, store: Store) -> None:
+        await create(store)
+        await alive(store, 60, replace(W1, namespace="elsewhere", kind="planner"))
+        answer = await ask(store, 60, now=61)
+        assert "it was due 1 s ago, and 1 live worker has not planned it yet" in answer.sentence
 
     async def test_a_live_worker_has_not_planned_it(self, store: Store) -> None:
         await create(store)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from conformance.steps import claim, create, later, plan, runs_of, start
 from tests.client.why.questions import W1, alive, ask, step
 from tickbird.store.protocol.store import Store
@@ -50,6 +52,19 @@ class TestWaitingAndQueued:
         assert (step(answer, "worker").ok, step(answer, "queue").text) == (
             False,
             "In queue 'gpu' since 2026-01-01 00:01:00 UTC (10 s).",
+        )
+
+    async def test_the_last_worker_of_its_queue_was_lost(self, store: Store) -> None:
+        await create(store, queue="gpu")
+        await plan(store, 60)
+        await alive(store, 1, replace(W1, id="w0", queues=("gpu",)))
+        await alive(store, 5, replace(W1, queues=("gpu",)))
+        await alive(store, 6, replace(W1, id="w2", queues=("gpu",), tasks={}))
+        await alive(store, 60, replace(W1, id="w3"))
+        answer = await ask(store, 60, now=100)
+        assert answer.sentence.endswith(
+            "no live worker serves queue 'gpu' (served: default) since worker w1 was lost "
+            "(its last heartbeat was at 2026-01-01 00:00:05 UTC)."
         )
 
     async def test_no_live_worker_knows_its_task(self, store: Store) -> None:

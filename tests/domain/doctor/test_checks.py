@@ -340,6 +340,24 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "there is 1 schedule due for planning, the oldest for 16 s",
         "TICKBIRD_PLANNING",
     ),
+    "nobody plans, although workers are alive": (
+        replace(work(due=OverdueSchedules(1, ago(16))), planners=0, workers=[replace(WORKER, kind="executor")]),
+        "planning",
+        "problem",
+        "No live worker plans (1 worker only executes), but there is 1 schedule due for planning",
+        "TICKBIRD_ROLE",
+    ),
+    "nobody will plan": (
+        replace(
+            work(scheduled=[ScheduledByTarget("default", Target("work"), 2, NOW + timedelta(seconds=90))]),
+            planners=0,
+            workers=[replace(WORKER, kind="executor"), replace(WORKER, id="w2", kind="executor")],
+        ),
+        "planning",
+        "warning",
+        "(2 workers only execute), but 2 active schedules need one, and the next is due in 1 min 30 s.",
+        "without --execute-only",
+    ),
     "nobody looks": (
         replace(work(due=OverdueSchedules(0, None, 2)), planners=0),
         "planning",
@@ -567,7 +585,7 @@ def test_a_schedule_with_an_odd_name_is_quoted() -> None:
 def test_planning_off_is_a_warning_if_other_workers_plan() -> None:
     off = worker(standby_reason="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
     assert [finding.severity for finding in bad(off)] == ["warning"]
-    assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem"]
+    assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem", "warning"]
 
 
 @pytest.mark.parametrize("check", ["snapshots", "replication"])

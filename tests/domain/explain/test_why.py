@@ -32,7 +32,7 @@ from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import Worker, is_planner
 
 T0 = 1_767_225_600  # 2026-01-01T00:00:00Z, a Thursday
 
@@ -88,6 +88,7 @@ def a_worker(name: str = "w1", **fields: Any) -> Worker:
 
 def why(tick: float, *, now: float, schedule: Schedule | None = None, **rows: Any) -> Explanation:
     rows.setdefault("revisions", [a_revision()])
+    rows.setdefault("planners", sum(map(is_planner, rows.get("workers", ()))))
     return explain(ExplainContext(schedule=schedule or a_schedule(), at=later(tick), now=later(now), **rows))
 
 

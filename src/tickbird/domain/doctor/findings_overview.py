@@ -13,7 +13,7 @@ from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
 from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.events.groups import MAX_COUNTED, ConsumerGroup
-from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.explain.unserved_runs import unplanned_reason, unserved_reason
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.messages import brief, count, reason
 from tickbird.domain.runs.held import HeldSchedule
@@ -61,6 +61,8 @@ class FindingsInput:
 
     now: datetime
     workers: Sequence[Worker] = ()
+    # The number of live workers of all namespaces that plan.
+    planners: int = 0
     streaks: Sequence[FailureStreak] = ()
     parked: Sequence[Schedule] = ()
     late: Sequence[OverdueRun] = ()
@@ -153,6 +155,7 @@ def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
 
 
 def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
+    why = unplanned_reason(seen.workers, seen.planners) or "no worker has planned it"
     for schedule in seen.overdue:
         due_at = schedule.next_run_at
         late = 0.0 if due_at is None else (seen.now - due_at).total_seconds()
@@ -160,7 +163,7 @@ def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
             yield OverviewFinding(
                 kind="unplanned",
                 severity="problem" if late > VERY_LATE else "warning",
-                text=f"{schedule.name} is {duration_text(late)} late: no worker has planned it."
+                text=f"{schedule.name} is {duration_text(late)} late: {why}."
                 if not schedule.error
                 else f"{schedule.name} is {duration_text(late)} late: it cannot be planned ({reason(schedule.error)}).",
                 fix="tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off"

@@ -49,10 +49,14 @@ class RunContext:
     others: Sequence[RunRecord] = ()
     # Why the store is a copy in which nothing is planned or executed; empty if it is not a copy.
     copy_reason: str = ""
-    # As of `now`: active runs of the schedule, live workers, and all running runs.
+    # As of `now`: active runs of the schedule, all running runs, and live workers.
     active: Sequence[RunRecord] = ()
-    workers: Sequence[Worker] = ()
     running: Sequence[RunRecord] = ()
+    workers: Sequence[Worker] = ()
+    # Of a run that no live worker may serve, and of a tick that none may plan: lost workers, the last one first.
+    lost: Sequence[Worker] = ()
+    # The number of live workers of all namespaces that plan.
+    planners: int = 0
     # Of a waiting run's concurrency key: its limit, and the runs that hold its slots.
     limit: ConcurrencyLimit | None = None
     holders: Sequence[RunRecord] = ()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_steps import RunSteps, seconds_between
-from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.explain.unserved_runs import last_server, unserved_reason
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.messages import brief, capital, count, folded
 from tickbird.domain.time.durations import duration_text
+from tickbird.domain.workers import Worker
 
 
 class QueueSteps(RunSteps):
@@ -115,7 +116,18 @@ class QueueSteps(RunSteps):
     def unserved_reason(self) -> str:
         """Return why no worker claims the queued run; empty if one should."""
         busy = Counter(run.worker for run in self.context.running)
-        return unserved_reason(self.run.queue, self.run.target, self.context.workers, busy, self.run)
+        queue, target = self.run.queue, self.run.target
+        reason = unserved_reason(queue, target, self.context.workers, busy, self.run)
+        if not reason.startswith("no live worker"):
+            return reason
+        return reason + lost_since(last_server(queue, target, self.context.lost), self.times)
+
+
+def lost_since(worker: Worker | None, times: TimeFormatter) -> str:
+    """Complete the sentence "no live worker …" with the worker that did it last; empty if none is known."""
+    if worker is None or worker.last_heartbeat_at is None:
+        return ""
+    return f" since worker {worker.id} was lost (its last heartbeat was at {times(worker.last_heartbeat_at)})"
 
 
 def in_turn(turn: QueuePosition, at: str) -> str:

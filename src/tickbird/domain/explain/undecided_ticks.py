@@ -6,8 +6,9 @@ from tickbird.domain.explain.context import readable
 from tickbird.domain.explain.dependencies import DependencyExplainer
 from tickbird.domain.explain.explainer import Explainer, closed_day, noted
 from tickbird.domain.explain.explanation import Explanation, Step
+from tickbird.domain.explain.queue_steps import lost_since
 from tickbird.domain.explain.run_steps import active_run_text
-from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.explain.unserved_runs import unplanned_reason, unserved_reason
 from tickbird.domain.messages import capital, count, reason
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.plan import ActiveRun, Facts, apply_plan
@@ -208,12 +209,12 @@ class UndecidedTickExplainer(Explainer):
         """Explain a due tick that no worker has planned."""
         self._change_steps(due_at)
         late = duration_text((self.context.now - to_datetime(due_at)).total_seconds())
-        planners = [worker for worker in self.context.workers if is_planner(worker)]
-        if planners:
-            seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
-            why = f"it was due {late} ago, and {seen} not planned it yet"
+        planners = self.context.planners
+        if unplanned := unplanned_reason(self.context.workers, planners):
+            why = f"it was due {late} ago, and {unplanned}{self._planner_lost()}"
         else:
-            why = f"it was due {late} ago, and no worker is alive to plan it"
+            seen = f"{planners} live " + ("worker has" if planners == 1 else "workers have")
+            why = f"it was due {late} ago, and {seen} not planned it yet"
         if self.schedule.error:
             why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
         elif not self.context.copy_reason:
@@ -224,6 +225,9 @@ class UndecidedTickExplainer(Explainer):
         name, fate = self._projected(definition)
         self._step(None, name, f"{capital(fate)}.")
         return self._explanation("undecided", f"Not decided: {why}; {fate}.")
+
+    def _planner_lost(self) -> str:
+        return lost_since(next(filter(is_planner, self.context.lost), None), self.times)
 
     def _projected(self, definition: Definition) -> tuple[str, str]:
         """Return the step and text of the decision that the planner would make now."""
@@ -282,9 +286,12 @@ class UndecidedTickExplainer(Explainer):
         needs, provided = DependencyExplainer(definition, due_at, self.context, times).to_come()
         self.steps += needs
         but = ""
-        if unserved := unserved_reason(definition.queue, definition.target, self.context.workers):
-            self._step(False, "worker", f"At present, {unserved}.")
-            but = f", but at present {unserved}"
+        obstacle = unserved_reason(definition.queue, definition.target, self.context.workers)
+        if not obstacle and (unplanned := unplanned_reason(self.context.workers, self.context.planners)):
+            obstacle = unplanned + self._planner_lost()
+        if obstacle:
+            self._step(False, "worker", f"At present, {obstacle}.")
+            but = f", but at present {obstacle}"
         return self._explanation("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
 
     def _change_steps(self, due_at: int) -> str:

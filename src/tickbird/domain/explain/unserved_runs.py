@@ -1,9 +1,9 @@
-"""Why no live worker would claim a run."""
+"""Why no live worker would claim a run, or plan."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tickbird.domain.messages import count
 from tickbird.domain.runs.run import RunRecord
@@ -48,6 +48,26 @@ def unserved_reason(
         slots = sum(worker.slots for worker in ready)
         return f"all slots of the workers that could claim it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
+
+
+def last_server(queue: str, target: Target, lost: Iterable[Worker]) -> Worker | None:
+    """Return the first of these workers that would have claimed a run of this queue and target."""
+    if runs_in_store(target):
+        return next(filter(is_planner, lost), None)
+    able = (worker for worker in lost if executes(worker) and queue in worker.queues and worker.serves(target.key))
+    return next(able, None)
+
+
+def unplanned_reason(workers: Iterable[Worker], planners: int) -> str:
+    """Return why nothing is planned; empty if there are `planners`, which may be workers of other namespaces."""
+    if planners:
+        return ""
+    live = [worker for worker in workers if worker.kind != "sync"]
+    if draining := [worker.id for worker in live if is_planner(worker)]:
+        return f"every live worker that plans is draining ({', '.join(sorted(draining))})"
+    if live:
+        return f"no live worker plans ({count(len(live), 'worker')} only execute{'s' if len(live) == 1 else ''})"
+    return "no worker is alive to plan it"
 
 
 def _unplanned_reason(target: Target, workers: Sequence[Worker]) -> str:

@@ -122,7 +122,7 @@ class EventSpec(TargetSpec):
 
     @classmethod
     def worker_command(cls, queue: str, name: str) -> str:
-        return "tickbird worker   # any worker publishes events"
+        return "tickbird worker   # any worker that plans publishes events"
 
 
 def event(

@@ -26,20 +26,18 @@ from tickbird.domain.doctor.snapshot import (
     SchemaState,
     StoreSnapshot,
     TableStats,
-    WaitingRuns,
     Workload,
     ZoneDataStatus,
 )
 from tickbird.domain.errors import SchemaError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import ignored_reason, missing_plug_in
-from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
 from tickbird.store.postgres.database.errors import translate
 from tickbird.store.postgres.database.identity import read_database
 from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
-from tickbird.store.postgres.rows import texts
+from tickbird.store.postgres.rows import texts, to_waiting_runs
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
@@ -230,10 +228,7 @@ async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
         ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
         cursorless=[name for (name,) in await rows("cursors", "examine_cursorless")],
-        waiting=[
-            WaitingRuns(queue, Target(name, kind), count, since)
-            for queue, kind, name, count, since in await rows("queues", "examine_waiting")
-        ],
+        waiting=[to_waiting_runs(row) for row in await rows("queues", "examine_waiting")],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},
         scheduled=scheduled_targets(await rows("queues", "examine_scheduled")),
         due=OverdueSchedules(*(await rows("planning", "examine_due") or [()])[0]),

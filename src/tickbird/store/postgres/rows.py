@@ -10,6 +10,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
+from tickbird.domain.doctor.snapshot import WaitingRuns
 from tickbird.domain.runs.run import Covers, RunRecord, WaitLane
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
@@ -132,3 +133,8 @@ def to_schedule(
         created_at=row["created_at"],
         changed_at=row["changed_at"],
     )
+
+
+def to_waiting_runs(row: Sequence[Any]) -> WaitingRuns:
+    queue, kind, name, count, since = row
+    return WaitingRuns(queue, Target(name, kind), count, since)

@@ -14,6 +14,7 @@ from psycopg import errors
 
 from tickbird.domain.access.http_responses import RESPONSE_TTL
 from tickbird.domain.access.sessions import SESSION_KEPT
+from tickbird.domain.doctor.snapshot import WaitingRuns
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import Key, take
 from tickbird.domain.runs.idempotency import KEY_SECONDS
@@ -34,7 +35,7 @@ from tickbird.store.postgres.database.database import Database, NounStore, trans
 from tickbird.store.postgres.enqueue import enqueueing
 from tickbird.store.postgres.planning.upcoming_ticks import refresh_upcoming
 from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
-from tickbird.store.postgres.rows import clean, numbers, texts, to_run
+from tickbird.store.postgres.rows import clean, numbers, texts, to_run, to_waiting_runs
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
@@ -105,6 +106,12 @@ class PostgresRuns(NounStore, RunStore):
 
     async def list_active(self, schedule_id: int) -> Sequence[RunRecord]:
         return [to_run(row) for row in await self._db.fetch_named("active_runs", schedule_id=schedule_id)]
+
+    async def list_waiting(
+        self, namespace: str, *, limit: int = 100, now: datetime | None = None
+    ) -> Sequence[WaitingRuns]:
+        rows = await self._db.fetch("examine_waiting", namespace=namespace, limit=limit, now=now)
+        return [to_waiting_runs(row) for row in rows]
 
     @transaction
     async def cancel(

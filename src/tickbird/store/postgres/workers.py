@@ -58,10 +58,10 @@ class PostgresWorkers(NounStore, WorkerStore):
                 raise
             [(clock,)] = await self._db.fetch("clock", now=None)
             return HeartbeatResult(clock, outdated_reason=too_new)
-        [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by)] = rows
+        [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by, planners)] = rows
         meta = {"version": version or 0, "min_compatible": compatible or 0}
         too_old, copied = outdated(schema.MIGRATIONS, meta), self._identity.update(here, stored).copy_reason
-        return HeartbeatResult(last_heartbeat_at, frozenset(peers), generation, copied, too_old, drained_by)
+        return HeartbeatResult(last_heartbeat_at, frozenset(peers), generation, copied, too_old, drained_by, planners)
 
     @transaction
     async def drain(
@@ -91,6 +91,14 @@ class PostgresWorkers(NounStore, WorkerStore):
         clocks = [row.pop("clock") for row in rows]
         # Without a live worker, one row has only the clock.
         return clocks[0], [to_worker(row) for row in rows if row["id"] is not None]
+
+    async def list_lost(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        rows = await self._db.fetch_named("list_lost_workers", namespace=namespace, now=now)
+        return [to_worker(row) for row in rows]
+
+    async def count_planners(self, *, now: datetime | None = None) -> int:
+        [(planners,)] = await self._db.fetch("examine_planners", now=now)
+        return int(planners)
 
 
 def to_worker(row: Mapping[str, Any]) -> Worker:

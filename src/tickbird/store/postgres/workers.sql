@@ -36,7 +36,11 @@ RETURNING
     (SELECT value FROM tickbird.meta WHERE key = 'identity'),
     (SELECT value FROM tickbird.meta WHERE key = 'version'),
     (SELECT value FROM tickbird.meta WHERE key = 'min_compatible'),
-    coalesce(drain_requested_by, '');
+    coalesce(drain_requested_by, ''),
+    (
+        SELECT count(*)::integer FROM tickbird.workers AS o
+        WHERE o.id <> w.id AND o.kind IN ('worker', 'planner') AND NOT o.draining AND o.live_until > w.last_heartbeat_at
+    ) + (kind IN ('worker', 'planner') AND NOT draining)::integer;
 
 -- fragment: worker_columns
 id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
@@ -76,6 +80,15 @@ SELECT {worker_columns}
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 ORDER BY started_at, id;
+
+-- name: list_lost_workers
+SELECT {worker_columns}
+FROM tickbird.workers
+WHERE namespace = %(namespace)s
+    AND live_until <= coalesce(%(now)s::timestamptz, statement_timestamp())
+    AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp()) - interval '1 day'
+ORDER BY live_until DESC, id
+LIMIT 100;
 
 -- name: snapshot_workers
 SELECT c.clock, {worker_columns}

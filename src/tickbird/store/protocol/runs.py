@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from tickbird.domain.doctor.snapshot import WaitingRuns
 from tickbird.domain.runs.run import AttemptRecord, NewRun, RunRecord, Status
 
 
@@ -39,6 +40,11 @@ class RunStore(Protocol):
 
     async def list_active(self, schedule_id: int) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""
+
+    async def list_waiting(
+        self, namespace: str, *, limit: int = 100, now: datetime | None = None
+    ) -> Sequence[WaitingRuns]:
+        """Runs that could start now, by queue and target, the oldest first; each counts at most the first `limit`."""
 
     async def cancel(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
         """Cancel a run that has not started; request a running one to stop. ConflictError if it is final."""

@@ -29,3 +29,9 @@ class WorkerStore(Protocol):
 
     async def snapshot(self, namespace: str, *, now: datetime | None = None) -> tuple[datetime, Sequence[Worker]]:
         """The store's clock, and the workers that are live at that instant, in one round trip."""
+
+    async def list_lost(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """At most 100 workers that ended without removing their row, up to a day ago, the last one first."""
+
+    async def count_planners(self, *, now: datetime | None = None) -> int:
+        """The number of live workers of all namespaces that plan and do not drain."""

@@ -21,14 +21,12 @@ from tickbird.domain.doctor.snapshot import (
     SchemaState,
     SqliteSnapshot,
     StoreSnapshot,
-    WaitingRuns,
     Workload,
     ZoneDataStatus,
 )
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import ignored_reason, missing_plug_in
-from tickbird.domain.targets.target import Target
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.json_columns import as_object, decode
@@ -41,6 +39,7 @@ from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.transactions import read
 from tickbird.store.sqlite.database.url import MEMORY
 from tickbird.store.sqlite.planning.zone_data import read_records
+from tickbird.store.sqlite.runs import waiting_runs
 from tickbird.store.sqlite.workers import live_workers
 from tickbird.version import VERSION
 
@@ -111,7 +110,6 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     def rows(name: str, **more: Any) -> list[tuple[Any, ...]]:
         return db.execute(SQL[name], {**bounds, **more}).fetchall()
 
-    waiting = [row for (queue,) in rows("examine_queues") for row in rows("examine_waiting", queue=queue)]
     [(due, due_since)], [(new,)] = rows("examine_due"), rows("examine_new")
     [(expired, expired_since)], [(held, held_of)] = rows("examine_expired"), rows("examine_held")
     failing = []
@@ -130,10 +128,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
         ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
         cursorless=[name for (name,) in rows("examine_cursorless")],
-        waiting=[
-            WaitingRuns(queue, Target(name, kind), count, from_micros(since))
-            for queue, kind, name, count, since in waiting
-        ],
+        waiting=waiting_runs(db, bounds),
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=scheduled_targets(
             (queue, decode(target), count, from_micros(next_at))

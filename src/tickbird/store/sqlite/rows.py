@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from tickbird.domain.doctor.snapshot import WaitingRuns
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.plan import ActiveRun, Facts
 from tickbird.domain.runs.run import AttemptRecord, Covers, RunRecord, SkipRecord, WaitLane
@@ -217,3 +218,8 @@ def to_worker(row: NamedRow) -> Worker:
 
 def _seconds(micros: int | None) -> int | None:
     return None if micros is None else to_seconds(from_micros(micros))
+
+
+def to_waiting_runs(row: Sequence[Any]) -> WaitingRuns:
+    queue, kind, name, count, since = row
+    return WaitingRuns(queue, Target(name, kind), count, from_micros(since))

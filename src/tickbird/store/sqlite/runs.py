@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 from tickbird.domain.access.http_responses import RESPONSE_TTL
 from tickbird.domain.access.sessions import SESSION_KEPT
+from tickbird.domain.doctor.snapshot import WaitingRuns
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status, already_final_error
@@ -29,7 +31,7 @@ from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.planning.waiting_runs import release, room
-from tickbird.store.sqlite.rows import Row, dump, to_attempt, to_run
+from tickbird.store.sqlite.rows import Row, dump, to_attempt, to_run, to_waiting_runs
 
 
 class SqliteRuns(NounStore, RunStore):
@@ -79,6 +81,12 @@ class SqliteRuns(NounStore, RunStore):
     @read_transaction
     def list_active(self, db: Session, schedule_id: int) -> Sequence[RunRecord]:
         return [to_run(row) for row in fetch_named(db, "active_runs", {"schedule_id": schedule_id})]
+
+    @read_transaction
+    def list_waiting(
+        self, db: Session, namespace: str, *, limit: int = 100, now: datetime | None = None
+    ) -> Sequence[WaitingRuns]:
+        return waiting_runs(db, {"namespace": namespace, "limit": limit, "now": to_micros(read_clock(now))})
 
     async def cancel(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
         run, wakes = await self._cancel(run_id, actor, reason, now)
@@ -152,6 +160,13 @@ class SqliteRuns(NounStore, RunStore):
         db.execute(SQL["prune_pings"], bounds)
         db.execute(SQL["unwatch"])
         return len(runs) + revisions
+
+
+def waiting_runs(db: Session | sqlite3.Connection, bounds: Mapping[str, Any]) -> list[WaitingRuns]:
+    """Read the runs that could start now: the oldest first, by queue and target."""
+    queues = db.execute(SQL["examine_queues"], bounds).fetchall()
+    rows = [row for (queue,) in queues for row in db.execute(SQL["examine_waiting"], {**bounds, "queue": queue})]
+    return sorted((to_waiting_runs(row) for row in rows), key=lambda runs: runs.since)
 
 
 def _page_statement(status: Status | None) -> str:

@@ -63,7 +63,8 @@ class SqliteWorkers(NounStore, WorkerStore):
         peers = frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
         [generation] = db.execute(SQL["current_zones"]).fetchone()
         copied = self._identity.update(db, here).copy_reason
-        return HeartbeatResult(at, peers, int(generation), copied, drain_requested_by=drained_by)
+        planners = _count_planners(db, at)
+        return HeartbeatResult(at, peers, int(generation), copied, drain_requested_by=drained_by, planners=planners)
 
     async def drain(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
@@ -103,6 +104,21 @@ class SqliteWorkers(NounStore, WorkerStore):
     ) -> tuple[datetime, Sequence[Worker]]:
         at = read_clock(now)
         return at, live_workers(db, namespace, at)
+
+    @read_transaction
+    def list_lost(self, db: Session, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        at = read_clock(now)
+        since = {"namespace": namespace, "now": to_micros(at), "cutoff": to_micros(at - WORKER_RETENTION)}
+        return [to_worker(row) for row in fetch_named(db, "list_lost_workers", since)]
+
+    @read_transaction
+    def count_planners(self, db: Session, *, now: datetime | None = None) -> int:
+        return _count_planners(db, read_clock(now))
+
+
+def _count_planners(db: Session, now: datetime) -> int:
+    [planners] = db.execute(SQL["examine_planners"], {"now": to_micros(now)}).fetchone()
+    return int(planners)
 
 
 def live_workers(db: Session, namespace: str, now: datetime) -> list[Worker]:

@@ -47,6 +47,15 @@ DELETE FROM workers WHERE id = :id;
 -- The worker that started last has the newest code.
 SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORDER BY started_at DESC, id DESC;
 
+-- name: list_lost_workers
+SELECT
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
+    live_until, standby_reason, health, drain_requested_at, drain_requested_by
+FROM workers
+WHERE namespace = :namespace AND live_until <= :now AND live_until > :cutoff
+ORDER BY live_until DESC, id
+LIMIT 100;
+
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,

@@ -28,7 +28,7 @@ def event_log(condition: StoreSnapshot) -> Iterator[Finding]:
         text = (
             f"An event has had no position for {duration_text(waited)}: no live worker stamps events, so none is read."
         )
-        yield problem("event log", text, "tickbird worker MODULE:APP   # every worker stamps events", **figures)
+        yield problem("event log", text, "tickbird worker MODULE:APP   # workers that plan stamp events", **figures)
     else:
         yield ok("event log", "Events get their positions.", **figures)
 

@@ -8,7 +8,8 @@ from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE, age
 from tickbird.domain.doctor.checks.phrases import MAX_NAMES, capped_count, name_list, sentence
 from tickbird.domain.doctor.finding import Finding, ok, problem, warning
 from tickbird.domain.doctor.snapshot import StoreSnapshot, UnplannedSchedule, Workload
-from tickbird.domain.messages import count
+from tickbird.domain.explain.unserved_runs import unplanned_reason
+from tickbird.domain.messages import capital, count
 from tickbird.domain.time.durations import duration_text
 
 
@@ -21,10 +22,16 @@ def planning(condition: StoreSnapshot) -> Iterator[Finding]:
     if not condition.planners and (late > LATE or due.new):
         what = f"{capped_count(due.count + due.new, 'schedule')} due for planning"
         since = f", the oldest for {duration_text(late)}" if due.count else ""
-        text = f"No live worker plans, but there {'are' if due.count + due.new != 1 else 'is'} {what}{since}."
+        verb = "are" if due.count + due.new != 1 else "is"
+        text = f"No live worker plans{_executing(condition)}, but there {verb} {what}{since}."
         yield problem(
-            "planning", text, "tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off", **figures
+            "planning",
+            text,
+            "tickbird worker MODULE:APP   # and check TICKBIRD_PLANNING and TICKBIRD_ROLE",
+            **figures,
         )
+    elif reason := _unplanned_reason(condition, condition.work):
+        yield warning("planning", reason, "tickbird worker MODULE:APP   # without --execute-only", **figures)
     elif late > LATE:
         text = f"{capped_count(due.count, 'schedule')} due and not planned, the oldest for {duration_text(late)}."
         fix = "Check the logs of the workers and the findings about locks and time zone data. Start more workers."
@@ -33,6 +40,18 @@ def planning(condition: StoreSnapshot) -> Iterator[Finding]:
         number = count(condition.planners, "worker")
         who = f"{number} plan{'s' if condition.planners == 1 else ''}" if condition.planners else "no worker plans"
         yield ok("planning", f"Nothing is overdue; {who}.", **figures)
+
+
+def _unplanned_reason(condition: StoreSnapshot, work: Workload) -> str:
+    """Return which schedules wait for a worker that plans while workers only execute; empty if none do."""
+    executing = [worker for worker in condition.workers if worker.kind == "executor" and not worker.draining]
+    schedules = sum(group.count for group in work.scheduled)
+    if condition.planners or not executing or not schedules:
+        return ""
+    next_at = min((group.next_at for group in work.scheduled if group.next_at), default=None)
+    due = f", and the next is due in {duration_text(max(1.0, -age(condition, next_at)))}" if next_at else ""
+    reason = unplanned_reason(condition.workers, 0)
+    return f"{capital(reason)}, but {count(schedules, 'active schedule')} need{'s' if schedules == 1 else ''} one{due}."
 
 
 def _unplanned(condition: StoreSnapshot, work: Workload) -> Iterator[Finding]:
@@ -52,6 +71,11 @@ def _unplanned(condition: StoreSnapshot, work: Workload) -> Iterator[Finding]:
         fix = f"tickbird worker MODULE:APP   # on a machine with the package of {requirement}"
         figures = {"needs": requirement, "schedules": names[:MAX_NAMES], "late_seconds": round(oldest, 1)}
         yield (problem if oldest > VERY_LATE else warning)("planning", text, fix, **figures)
+
+
+def _executing(condition: StoreSnapshot) -> str:
+    number = sum(worker.kind == "executor" for worker in condition.workers)
+    return f" ({count(number, 'worker')} only execute{'s' if number == 1 else ''})" if number else ""
 
 
 def leases(condition: StoreSnapshot) -> Iterator[Finding]:
