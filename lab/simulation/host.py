@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 APP = "shop"
 
 
+async def _do_nothing() -> None:
+    """A step without work."""
+
+
 class HostClock:
     """A worker's monotonic clock; only the store knows the time."""
 
@@ -104,6 +108,8 @@ class Host:
         )
         # Every ten minutes is too often if a heartbeat comes once a day.
         engine._prune = StepLoop("prune", self._prune_seldom(engine), 10.0 * scenario.heartbeat)
+        # It only logs, and its reads would change the faults of every seed.
+        engine._cover = StepLoop("coverage", _do_nothing, 10.0 * scenario.heartbeat)
         self._engine = engine
         try:
             await engine.run()

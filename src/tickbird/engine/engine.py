@@ -14,6 +14,7 @@ from tickbird.domain.workers import Worker, executes, is_planner
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
+from tickbird.engine.coverage import IDLE_INTERVAL, CoverageStep
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.loop import StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
@@ -109,6 +110,9 @@ class Engine:
         self._heartbeat = StepLoop("heartbeat", self.maintenance.heartbeat, options.heartbeat)
         self._prune = StepLoop("prune", self.maintenance.prune, PRUNE_PAUSE, self._may_work)
         self._zones = StepLoop("zones", self.readiness.step, PRUNE_PAUSE)
+        self.coverage = CoverageStep(store, clock, worker.namespace, options.heartbeat)
+        self._cover = StepLoop("coverage", self.coverage.step, IDLE_INTERVAL * options.heartbeat, self._may_work)
+        self.maintenance.on_heartbeat = self.coverage.observe
         self.readiness.on_change = self._wake_readiness
         clock_guard.on_alarm = self._wake_alarmed
         self.readiness.on_outdated = self.drain
@@ -140,6 +144,7 @@ class Engine:
 
     def _wake_claim(self) -> None:
         self._claim.wake()
+        self._cover.wake()
 
     def _wake_plan(self) -> None:
         self._plan.wake()
@@ -184,7 +189,7 @@ class Engine:
             await self._retire()
             raise
         on_begun()
-        working = [self._finish, self._renew, self._heartbeat, self._logs]
+        working = [self._finish, self._renew, self._heartbeat, self._logs, self._cover]
         if self.plans:
             working += [self._zones, self._plan, self._rescue, self._prune]
             if self.stamping is not None:
@@ -196,7 +201,7 @@ class Engine:
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
             await self._ending.wait()
-            for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune):
+            for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune, self._cover):
                 repeat.stop()
             if self.stamping is not None:
                 self._stamp.stop()
@@ -251,5 +256,6 @@ class Engine:
         self._renew.wake()
         self._wake_stamper()
         self._wake_consumers()
+        self._cover.wake()
         # A client may be waiting for a run that it triggered, so claiming goes before planning.
         asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)

@@ -74,6 +74,7 @@ class Maintenance:
         self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
         self._health = health or WorkerHealth()
         self._reported: HeartbeatResult | None = None
+        self.on_heartbeat: Callable[[HeartbeatResult], None] = lambda _: None
         # The instant of the last sync of definitions; None: a sync is due.
         self._synced_at: datetime | None = None
         # Schedules that this worker does not plan and has logged.
@@ -118,6 +119,7 @@ class Maintenance:
             self._clock_guard.observe(reported.now, began)
         self._health.observe(reported.now, requested_at)
         self._readiness.on_heartbeat(reported)
+        self.on_heartbeat(reported)
         self._reported = reported
         return reported
 
