@@ -408,6 +408,28 @@ async def test_wait_for_an_enqueued_run(jobs: Jobs) -> None:
     assert "COMMIT first" in text
 
 
+@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
+async def test_wait_is_refused_if_it_could_never_see_the_end(jobs: Jobs, level: str) -> None:
+    run_id = await jobs.one("SELECT tickbird.enqueue('digest')")
+    async with await psycopg.AsyncConnection.connect(jobs.database.url) as connection:
+        await connection.execute(f"BEGIN ISOLATION LEVEL {level}")
+        at_once = await (await connection.execute("SELECT tickbird.wait(%s, '0')", (run_id,))).fetchone()
+        assert at_once == (None,)
+        with pytest.raises(psycopg.Error) as refused:
+            await connection.execute("SELECT tickbird.wait(%s)", (run_id,))
+        assert refused.value.sqlstate == "TB422"
+        message, hint = refused.value.diag.message_primary, refused.value.diag.message_hint
+        assert message == f"wait: a transaction with the isolation level {level} never sees the end of run {run_id}"
+        assert hint is not None
+        assert hint.startswith("Begin the transaction with READ COMMITTED")
+        await connection.rollback()
+        await jobs.sql("SELECT tickbird.cancel(%s)", run_id)
+        # The end of a run that the transaction sees is returned.
+        await connection.execute(f"BEGIN ISOLATION LEVEL {level}")
+        ended = await (await connection.execute("SELECT tickbird.wait(%s) ->> 'status'", (run_id,))).fetchone()
+        assert ended == ("cancelled",)
+
+
 async def test_rolled_back_changes_leave_nothing(jobs: Jobs) -> None:
     await jobs.plan()
     async with await psycopg.AsyncConnection.connect(jobs.database.url) as connection:

@@ -737,6 +737,12 @@ BEGIN
                 USING ERRCODE = 'TB422', HINT = 'COMMIT first, then wait.';
         END IF;
         EXIT WHEN clock_timestamp() >= deadline;
+        -- All statements of such a transaction see the rows as they were at its first one.
+        IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+            RAISE EXCEPTION 'wait: a transaction with the isolation level % never sees the end of run %',
+                upper(current_setting('transaction_isolation')), wait.run_id
+                USING ERRCODE = 'TB422', HINT = 'Begin the transaction with READ COMMITTED, or use a timeout of 0 to read the state without waiting.';
+        END IF;
         PERFORM pg_sleep(least(0.1, greatest(0.001, date_part('epoch', deadline - clock_timestamp()))));
     END LOOP;
     RETURN NULL;
