@@ -328,6 +328,7 @@ async def test_edits_from_both_sides_at_once(jobs: Jobs) -> None:
 
 
 async def test_jobs_are_in_the_namespace_of_the_settings(jobs: Jobs) -> None:
+    await jobs.sql("DELETE FROM tickbird.scheduled_jobs")
     await jobs.sql("UPDATE tickbird.sql_settings SET namespace = 'ops'")
     await jobs.sql(INSERT.replace(f"'{NAME}'", "'of_ops'"))
     await jobs.sql("SELECT tickbird.trigger_scheduled_job('of_ops')")
@@ -338,6 +339,25 @@ async def test_jobs_are_in_the_namespace_of_the_settings(jobs: Jobs) -> None:
     )
     assert rows == [("of_ops", "ops", "ops")]
     assert await jobs.row("name", "of_default") is None
+
+
+async def test_the_namespace_cannot_change_while_there_are_jobs(jobs: Jobs) -> None:
+    text = await jobs.refusal("UPDATE tickbird.sql_settings SET namespace = 'ops'")
+    assert text == (
+        "sql_settings: the namespace cannot change from 'default' to 'ops' while tickbird.scheduled_jobs has jobs "
+        "Delete the jobs, commit, change the namespace, then insert them again. Their runs stay in the old namespace."
+    )
+    await jobs.sql("UPDATE tickbird.sql_settings SET namespace = 'default', allowed_schemas = '{public, other}'")
+    await jobs.sql("DELETE FROM tickbird.scheduled_jobs")
+    # A job that another session has inserted and not committed counts too.
+    async with await psycopg.AsyncConnection.connect(jobs.database.url) as other:
+        await other.execute(INSERT)
+        changing = asyncio.create_task(jobs.refusal("UPDATE tickbird.sql_settings SET namespace = 'ops'"))
+        waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'tickbird.scheduled_jobs'::regclass AND NOT granted"
+        while not await jobs.one(waiting):
+            assert not changing.done()
+        await other.commit()
+    assert "the namespace cannot change" in await changing
 
 
 async def test_unknown_function_of_a_client_is_refused(jobs: Jobs) -> None:

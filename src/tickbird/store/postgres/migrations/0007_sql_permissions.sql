@@ -37,6 +37,24 @@ ALTER TABLE tickbird.job_functions
 -- Everybody may know which schemas are allowed; functions are checked with the rights of the caller.
 GRANT SELECT ON tickbird.sql_settings TO PUBLIC;
 
+-- Jobs do not move to another namespace: the workers of the new one would not know the ids of their schedules.
+CREATE FUNCTION tickbird.check_settings() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    -- Waits for transactions that have inserted a job under the old namespace; later ones wait for this one.
+    LOCK TABLE tickbird.scheduled_jobs IN SHARE ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM tickbird.scheduled_jobs) THEN
+        RAISE EXCEPTION 'sql_settings: the namespace cannot change from % to % while tickbird.scheduled_jobs has jobs',
+            quote_literal(OLD.namespace), quote_literal(NEW.namespace)
+            USING ERRCODE = 'TB422', HINT = 'Delete the jobs, commit, change the namespace, then insert them again. Their runs stay in the old namespace.';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER sql_settings_check BEFORE UPDATE OF namespace ON tickbird.sql_settings
+    FOR EACH ROW WHEN (NEW.namespace <> OLD.namespace) EXECUTE FUNCTION tickbird.check_settings();
+
 -- Decides which function is executed as a role; raises TB422 with the reason and the next step. If the signature is null, the
 -- function is chosen: the role's own function first, then one that it may execute, then the one with an argument.
 CREATE FUNCTION tickbird.resolve_job_function(function_name text, role_name name, signature text) RETURNS regprocedure
