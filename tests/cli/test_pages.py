@@ -153,6 +153,7 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
         "2b1c6c8e-5f3b-4c55-9d0e-0f6f6a1f0f11": str(event.id),
         "--cancel 7": f"--cancel {backfill.id}",
         "--position 120": "--position 2",
+        "--after 50": "--after 1",
         **{f"{verb} 7": f"{verb} {letter.id}" for verb in ("show", "replay", "skip", "repair", "approve")},
     }
 

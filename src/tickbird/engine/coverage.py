@@ -19,7 +19,7 @@ log = logging.getLogger("tickbird.engine")
 
 # In heartbeats: between two checks, and how long work waits before it is logged, because a worker may be starting.
 _INTERVAL: Final = 2
-_PATIENCE: Final = 1
+_MIN_WAIT: Final = 1
 # In heartbeats: between two checks of an idle worker.
 IDLE_INTERVAL: Final = 20
 _MAX_LOGGED: Final = 10
@@ -76,7 +76,7 @@ class CoverageStep:
         late = {
             key: found
             for key, found in unserved.items()
-            if (now - found[0].since).total_seconds() >= _PATIENCE * self._heartbeat
+            if (now - found[0].since).total_seconds() >= _MIN_WAIT * self._heartbeat
         }
         self._log([found for key, found in late.items() if key not in self._logged])
         self._logged.update(dict.fromkeys(late))

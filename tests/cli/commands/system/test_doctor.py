@@ -31,7 +31,8 @@ def test_doctor_of_a_healthy_store_passes(bare: Cli) -> None:
     assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 21}
     assert set(document["checks"][0]) == {"check", "severity", "ok", "text", "fix", "figures"}
     words = bare.refused(4, "doctor", "--accept-copy", "--url", "sqlite:///well.db")
-    assert words == "this store is not a copy. There is nothing to accept."
+    nothing = "this store is not a copy. There is nothing to accept, unless it was restored in place:"
+    assert words == f"{nothing} `tickbird doctor --restored`."
 
 
 def test_doctor_runs_all_checks(cli: Cli) -> None:
