@@ -12,6 +12,7 @@ from tickbird.domain.dashboard_rows import EventFilter
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.events.event import Event, NewEvent, partition_of, tick_event_id
 from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.schedules.dependencies import after
 from tickbird.domain.targets.event import event
 from tickbird.domain.targets.registry import as_target
 from tickbird.domain.time.instants import to_seconds
@@ -204,6 +205,18 @@ class EventTargets:
         assert published.source == f"/tickbird/{NAMESPACE}/{schedule.name}"
         await plan(store, 120)
         assert [one.version for one in await stamped(store)] == [1, 2]
+
+    async def test_schedules_that_depend_on_an_event_wait_for_its_success(self, store: Store) -> None:
+        """In the batch of schedules on which none depends."""
+        target = as_target(event("a", "A"))
+        for name in ("other", "load"):
+            await create(store, name, target=target)
+        await create(store, "next", depends_on=(after("load", within=30, wait=90),))
+        await plan(store, 60)
+        await store.events.stamp(now=later(61))
+        assert len(await stamped(store)) == 2
+        for name, status in (("load", "succeeded"), ("other", "succeeded"), ("next", "queued")):
+            assert [run.status for run in await runs_of(store, name)] == [status]
 
     async def test_a_late_tick_publishes_one_event(self, store: Store) -> None:
         await create(store, target=as_target(event("a", "A", key="k")))

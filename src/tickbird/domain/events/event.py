@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -191,16 +191,21 @@ def check_data(data: Any, field: str = "data") -> str:
 
 def tick_event_id(namespace: str, schedule: str, scheduled_for: int) -> uuid.UUID:
     """The id of the event of a tick; the store computes the same."""
-    return _derived(f"tick {namespace}/{schedule} {scheduled_for}")
+    return uuid.UUID(tick_event_digits([(namespace, schedule, scheduled_for)])[0])
+
+
+def tick_event_digits(ticks: Iterable[tuple[str, str, int]]) -> list[str]:
+    """The ids of the events of ticks, as hexadecimal digits: a planner needs many, and objects take longer."""
+    sha256 = hashlib.sha256
+    return [
+        sha256(f"tick {namespace}/{schedule} {scheduled_for}".encode()).hexdigest()[:32]
+        for namespace, schedule, scheduled_for in ticks
+    ]
 
 
 def run_event_id(incarnation: int, run_id: int) -> uuid.UUID:
     """The id of the event of a run that has no tick. Two copies of a store have different incarnations."""
-    return _derived(f"run {incarnation} {run_id}")
-
-
-def _derived(text: str) -> uuid.UUID:
-    return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16])
+    return uuid.UUID(bytes=hashlib.sha256(f"run {incarnation} {run_id}".encode()).digest()[:16])
 
 
 def partition_of(key: str, partitions: int) -> int:

@@ -101,12 +101,17 @@ LEFT JOIN tickbird.event_log AS l ON l.event = e.id
 WHERE e.namespace = %(namespace)s AND e.event_id = %(event_id)s;
 
 -- name: publish_on_time
--- Like write_on_time, for runs of event targets: nothing is executed, so the event and the success are written at once.
-WITH u AS MATERIALIZED (
+-- Like write_on_time, for runs of event targets: nothing is executed, so the event and the success are written at once. Except of
+-- schedules that others depend on, which are returned.
+WITH tracked AS MATERIALIZED (
+    SELECT tickbird.tracked_schedules(%(schedule_id)s::bigint[]) AS ids
+),
+u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(schedule_id)s::bigint[], %(revision)s::integer[], %(tick)s::bigint[], %(due_at)s::bigint[],
         %(next_run_at)s::bigint[], %(template)s::integer[], %(schedule)s::text[], %(event_id)s::uuid[]
     ) AS u(schedule_id, revision, tick, due_at, next_run_at, template, schedule, event_id)
+    WHERE u.schedule_id <> ALL((SELECT k.ids FROM tracked AS k)::bigint[])
 ),
 p AS MATERIALIZED (
     SELECT m.value::integer AS count FROM tickbird.meta AS m WHERE m.key = 'event_partitions'
@@ -161,8 +166,11 @@ published AS (
     JOIN t ON t.number = g.template
     ON CONFLICT (namespace, event_id) DO NOTHING
     RETURNING id, namespace
+),
+unstamped AS (
+    INSERT INTO tickbird.events_unstamped (event, namespace) SELECT p.id, p.namespace FROM published AS p
 )
-INSERT INTO tickbird.events_unstamped (event, namespace) SELECT p.id, p.namespace FROM published AS p;
+SELECT unnest(k.ids) FROM tracked AS k;
 
 -- name: queued_event_runs
 -- Runs that are not published by their planner: manual ones, backfills, and runs that have waited.

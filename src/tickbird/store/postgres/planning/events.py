@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from tickbird.domain.events.event import tick_event_id
+from tickbird.domain.events.event import tick_event_digits
 from tickbird.domain.planning.fast_path import OnTimeRun
 from tickbird.domain.targets.event import EVENT
 from tickbird.store.postgres.database.connection import Session
@@ -22,32 +22,25 @@ async def publishable(db: Session, schedule_ids: Collection[int]) -> frozenset[i
     return frozenset(schedule_ids) - tracked
 
 
-async def split_on_time(db: Session, runs: Sequence[OnTimeRun]) -> tuple[list[OnTimeRun], list[OnTimeRun]]:
-    """The runs whose events the planner publishes, and all others."""
-    ids = [run.schedule_id for run in runs if run.info.template.target_kind == EVENT]
-    if not ids:
-        return [], list(runs)
-    mine = await publishable(db, ids)
-    events = [run for run in runs if run.schedule_id in mine]
-    return events, [run for run in runs if run.schedule_id not in mine]
-
-
-async def publish_on_time(db: Session, runs: Sequence[OnTimeRun], now: datetime) -> None:
-    """Insert runs of ticks that are on time, with their events."""
+async def publish_on_time(db: Session, runs: Sequence[OnTimeRun], now: datetime) -> list[OnTimeRun]:
+    """Insert runs of ticks that are on time, with their events; returns the runs that are not `publishable`."""
     templates = [(run.info.template, run.info.event) for run in runs]
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
+    ids = tick_event_digits((run.info.namespace, run.info.name, run.tick) for run in runs)
     values = columns(runs)
     values.pop("start_by")
-    await db.execute(
+    tracked = await db.fetch(
         "publish_on_time",
         **values,
         schedule=texts([run.info.name for run in runs]),
-        event_id=texts([str(tick_event_id(run.info.namespace, run.info.name, run.tick)) for run in runs]),
+        event_id=texts(ids),
         template=numbers(map(kinds.__getitem__, templates)),
         **columns([template for template, _ in kinds], "template_"),
         **columns([event for _, event in kinds if event is not None], "event_"),
         now=now,
     )
+    left = {schedule_id for (schedule_id,) in tracked}
+    return [run for run in runs if run.schedule_id in left] if left else []
 
 
 async def publish_planned(db: Session, runs: Iterable[RunRow], now: datetime) -> int:

@@ -16,7 +16,7 @@ from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.due import load_due_revisions, read_due_schedules
-from tickbird.store.postgres.planning.events import publish_on_time, split_on_time
+from tickbird.store.postgres.planning.events import publish_on_time
 from tickbird.store.postgres.planning.facts import decide_batch, read_facts
 from tickbird.store.postgres.planning.write import write_on_time, write_plans
 from tickbird.store.postgres.planning.zone_cursors import audit, stamp
@@ -40,13 +40,14 @@ async def plan_locked(
     runs, others = plan_on_time_batch(due, facts, now.timestamp())
     planned = PlanResult(now, more=len(due) < len(locked))
     if runs:
-        events, executed = await split_on_time(db, runs)
-        if events:
-            await publish_on_time(db, events, now)
+        executed = [run for run in runs if run.info.event is None]
+        if len(executed) < len(runs):
+            executed += await publish_on_time(db, [run for run in runs if run.info.event is not None], now)
         leased = await write_on_time(db, executed, hand_off, now) if executed else []
         next_at = to_datetime(min(run.next_run_at for run in runs))
+        events = len(runs) - len(executed)
         planned = replace(
-            planned, schedules=len(runs), runs=len(executed), events=len(events), next_at=next_at, leased=leased
+            planned, schedules=len(runs), runs=len(executed), events=events, next_at=next_at, leased=leased
         )
     if others:
         planned = planned.plus(await _plan_others(db, revisions, others, facts, now, zones))
