@@ -106,6 +106,16 @@ class EventLog:
         assert events[3].transaction_id is None
         assert [one.version for one in events] == [1, 1, 2, 3]
 
+    async def test_an_id_is_unique_in_a_call(self, store: Store) -> None:
+        """Otherwise one of the events would be lost, and the others would count it."""
+        new = NewEvent(topic="a", type="A", id=uuid4())
+        other = NewEvent(topic="a", type="B")
+        with pytest.raises(InvalidError, match=rf"events.2.id: another event of this call has the id {new.id}"):
+            await store.events.publish(NAMESPACE, [new, other, new], source="/test", actor="me")
+        assert await stamped(store) == []
+        await store.events.publish(NAMESPACE, [other, other], source="/test", actor="me")
+        assert len(await stamped(store)) == 2
+
     async def test_an_expected_version_must_hold(self, store: Store) -> None:
         async def publish_at(version: int) -> None:
             new = NewEvent(topic="a", type="A", key="k", expected_version=version)

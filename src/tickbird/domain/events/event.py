@@ -242,6 +242,16 @@ def event_rows(events: Sequence[NewEvent]) -> list[dict[str, Any]]:
     """The rows of events that are published together."""
     if not 1 <= len(events) <= MAX_EVENTS:
         raise InvalidError(f"events must have 1 to {MAX_EVENTS:,} items, not {len(events):,}.", field="events")
+    ids = set[uuid.UUID]()
+    for number, event in enumerate(events):
+        if event.id in ids:
+            raise InvalidError(
+                f"events.{number}.id: another event of this call has the id {event.id}.",
+                field=f"events.{number}.id",
+                hint="Give each event its own id, or leave it out: each event gets a new one.",
+            )
+        if event.id is not None:
+            ids.add(event.id)
     return [event.to_row() for event in events]
 
 
