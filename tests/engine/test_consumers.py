@@ -23,6 +23,8 @@ from tests.engine import consumer_app
 from tests.engine.hostile import ERRORS
 from tests.engine.test_worker import QUICK, until, working
 from tickbird import Backoff, ConflictError, Event, EventBatch, EventRefusedError, Tickbird, UnavailableError
+from tickbird.client import StoreClient
+from tickbird.domain.errors import NotFoundError
 from tickbird.domain.events.dead_letters import DeadLetter, LetterFilter
 from tickbird.domain.events.event import NewEvent
 from tickbird.engine.engine import EngineOptions
@@ -573,6 +575,29 @@ async def test_a_batch_is_committed_once_and_only_in_its_delivery(url: str, bird
     assert len(refused) == 1
     assert "Call commit once per batch" in refused[0]
     assert count_effects(url) == Counter(range(2))
+
+
+async def test_a_group_that_a_live_worker_declares_is_deleted_by_force(bird: Tickbird, store: Store) -> None:
+    @bird.consumer("#", group="billing")
+    def handle(event: Event) -> None: ...
+
+    client = StoreClient(store)
+    await publish(store, numbered(2))
+    async with working(bird):
+        await read_to_the_end(store)
+        with pytest.raises(
+            ConflictError, match=r"declares it, and would create it again at its start. .*consumers stop"
+        ):
+            await client.consumers.delete("billing", actor="ana")
+        await client.consumers.copy("billing", "scratch", 0, actor="ana")
+        await client.consumers.delete("scratch", actor="ana")
+        await client.consumers.delete("billing", force=True, actor="ana")
+    with pytest.raises(NotFoundError):
+        await client.consumers.delete("billing", actor="ana")
+    async with working(bird):
+        await read_to_the_end(store)
+    await client.consumers.delete("billing", actor="ana")
+    assert await client.consumers.list() == []
 
 
 @pytest.mark.parametrize("form", ["event", "blocking"])

@@ -9,11 +9,12 @@ from typing import Annotated, TypeVar
 
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import MAX_ID, Note, nullable
-from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.events.groups import ConsumerGroup
 from tickbird.domain.events.positions import POSITION_PATTERN, EventPosition, as_position
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_name, check_new_name
+from tickbird.domain.workers import Worker, executes
 from tickbird.wire.operations import editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
@@ -40,6 +41,7 @@ Position = Annotated[
 Instant = Annotated[
     datetime | None, Meta(description="Continue with the first event that got its position at this instant or later.")
 ]
+Force = Annotated[bool, Meta(description="Also if a live worker declares the group.")]
 
 
 class Consumers(ClientBase):
@@ -94,9 +96,35 @@ class Consumers(ClientBase):
     @editor.delete(
         "delete_consumer", "/consumers/{group}", "Delete a consumer group", status=204, audit="delete_consumer"
     )
-    async def delete(self, group: GroupName, *, actor: str) -> None:
-        """Delete a group with its offsets and dead letters. A worker that declares it creates it again."""
+    async def delete(self, group: GroupName, *, force: Force = False, actor: str) -> None:
+        """Delete a group with its offsets and dead letters; 409 if a live worker declares it, unless `force`.
+
+        A worker that declares it creates it again, at its start.
+        """
+        if not force and (worker := await self._find_declaring(await self.get(group))) is not None:
+            raise ConflictError(
+                f"group {group!r}: worker {worker.id} of app {worker.app!r} declares it, and would create it again at"
+                " its start.",
+                hint="Remove it from the code first, stop it (`tickbird consumers stop`), or delete it with `--force`.",
+            )
         await self.of_group(group, self._store.consumers.delete(self._namespace, group, actor))
+
+    async def _find_declaring(self, group: ConsumerGroup) -> Worker | None:
+        """A live worker that may have declared the group last; None if there is none."""
+        if group.scratch_of is not None:
+            return None
+        workers = await self._store.workers.list(self._namespace)
+        return next(
+            (
+                worker
+                for worker in workers
+                # Workers that began later do not declare it.
+                if worker.app == group.app
+                and executes(worker)
+                and (worker.started_at is None or worker.started_at <= group.declared_at)
+            ),
+            None,
+        )
 
     async def _after(self, position: int | str | EventPosition | None, at: datetime | None) -> int:
         """The position after which a group continues."""

@@ -187,10 +187,11 @@ def resume_(settings: GlobalOptions, group: str, actor: str) -> None:
 
 @consumers.command("rm", cls=Command)
 @_group_argument
+@click.option("--force", is_flag=True, help="Also if a live worker declares the group, and creates it again.")
 @yes_option
 @actor_option
 @click.pass_obj
-def rm_(settings: GlobalOptions, group: str, yes: bool, actor: str) -> int:
+def rm_(settings: GlobalOptions, group: str, force: bool, yes: bool, actor: str) -> int:
     """Delete a group with its offsets and dead letters."""
     question = f"Delete {group}, its offsets and its dead letters? If code declares it, it begins again at its start."
     if not is_confirmed(settings, question, yes=yes):
@@ -198,7 +199,7 @@ def rm_(settings: GlobalOptions, group: str, yes: bool, actor: str) -> int:
 
     async def work() -> None:
         async with connect(settings) as client:
-            await client.consumers.delete(group, actor=actor)
+            await client.consumers.delete(group, force=force, actor=actor)
 
     run_async(work(), settings)
     print_result(settings, lambda: {"deleted": group}, lambda screen: screen.line(f"{group} is deleted."))
