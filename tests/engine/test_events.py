@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 
 import psycopg
 import pytest
@@ -124,4 +125,29 @@ async def test_plain_sql_wakes_a_resting_stamper(migrated_url: str) -> None:
                 return len(await read(bird, "a")) == count
 
             await until(stamped)
+    await bird.aclose()
+
+
+@pytest.mark.parametrize("is_busy", [False, True])
+async def test_the_first_event_of_a_namespace_needs_no_poll(migrated_url: str, is_busy: bool) -> None:
+    """Plain SQL creates no stream, because other publishers could wait for it."""
+    bird = Tickbird(migrated_url)
+    store = open_store(migrated_url)
+    await store.open()
+    async with working(bird), await psycopg.AsyncConnection.connect(migrated_url, autocommit=True) as connection:
+        # From then on, the worker does not look at everything for a minute.
+        await bird.publish("a", "A")
+
+        async def stamped(namespace: str = "default") -> bool:
+            if is_busy:
+                await bird.publish("a", "A")
+            return await store.events.head(namespace) > 0
+
+        await until(stamped)
+        for namespace in ("first", "second"):
+            await connection.execute(
+                'SELECT tickbird.insert_events(%s, \'/test\', \'me\', \'[{"topic": "a", "type": "A"}]\')', [namespace]
+            )
+            await until(partial(stamped, namespace), seconds=30)
+    await store.close()
     await bird.aclose()

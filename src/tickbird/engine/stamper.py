@@ -13,6 +13,8 @@ from tickbird.store.protocol.events import EventStore
 _DELAYS: Final = (0.001, 0.002, *(15 * [0.004]))
 # Seconds after which a pass looks at everything, also at rows that an earlier pass should have since.
 _FULL_AFTER: Final = 60.0
+# Seconds between searches for namespaces that have their first event. A wake-up may be for other reasons.
+_STREAMS_AFTER: Final = 1.0
 
 
 class StamperStep:
@@ -24,6 +26,7 @@ class StamperStep:
         self._has_stream = False
         self._since: str | None = None
         self._full_at = float("-inf")
+        self._streams_at = float("-inf")
         # Passes that found nothing since the last event; at first, the stamper rests.
         self._idle = len(_DELAYS) + 1
 
@@ -40,6 +43,13 @@ class StamperStep:
         self._since = result.since
         if result.stamped:
             self._on_events()
+        # A pass that looks at everything has looked for new namespaces too.
+        has_looked = since is None or now >= self._streams_at
+        if has_looked:
+            self._streams_at = now + _STREAMS_AFTER
+            if since is not None and await self._events.add_streams():
+                self._since = None
+                return 0.0
         if result.more:
             return 0.0
         if result.stamped:
@@ -55,4 +65,5 @@ class StamperStep:
             await self._events.rest()
             # An event may have been published just before, without a wake-up.
             return _DELAYS[0]
-        return None
+        # The wake-up may be about the first event of a namespace.
+        return None if has_looked else self._streams_at - now

@@ -53,9 +53,13 @@ class PostgresEvents(NounStore, EventStore):
     async def add_stream(self, namespace: str) -> None:
         await self._add_streams([namespace])
 
-    async def _add_streams(self, namespaces: Sequence[str]) -> None:
-        await self._db.execute("add_event_streams", namespaces=texts(namespaces))
+    async def add_streams(self) -> int:
+        return await self._add_streams([])
+
+    async def _add_streams(self, namespaces: Sequence[str]) -> int:
+        added = await self._db.execute("add_event_streams", namespaces=texts(namespaces))
         self._streams.update(namespaces)
+        return added
 
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         if since is None:

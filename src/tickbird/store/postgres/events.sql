@@ -68,15 +68,18 @@ SELECT
 SELECT stamped, head, is_complete FROM tickbird.stamp_events(%(namespace)s, %(since)s::pg_snapshot, %(limit)s);
 
 -- name: add_event_streams
--- Namespaces with events and without a stream. Steps from one namespace to the next.
+-- Namespaces with events and without a stream. Steps from one namespace to the next; not in events_unstamped, which may have many
+-- rows that no vacuum can remove yet.
 WITH RECURSIVE walk(namespace) AS (
-    (SELECT u.namespace FROM tickbird.events_unstamped AS u ORDER BY u.namespace LIMIT 1)
+    (SELECT e.namespace FROM tickbird.events AS e ORDER BY e.namespace LIMIT 1)
     UNION ALL
-    SELECT (SELECT u.namespace FROM tickbird.events_unstamped AS u WHERE u.namespace > w.namespace ORDER BY u.namespace LIMIT 1)
+    SELECT (SELECT e.namespace FROM tickbird.events AS e WHERE e.namespace > w.namespace ORDER BY e.namespace LIMIT 1)
     FROM walk AS w WHERE w.namespace IS NOT NULL
 )
 INSERT INTO tickbird.event_streams (namespace)
-SELECT namespace FROM walk WHERE namespace IS NOT NULL
+SELECT w.namespace FROM walk AS w
+WHERE w.namespace IS NOT NULL
+    AND (SELECT s.namespace FROM tickbird.event_streams AS s WHERE s.namespace = w.namespace LIMIT 1) IS NULL
 UNION SELECT unnest(%(namespaces)s::text[])
 ON CONFLICT DO NOTHING;
 

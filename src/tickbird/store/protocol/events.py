@@ -23,6 +23,9 @@ class EventStore(Protocol):
     async def add_stream(self, namespace: str) -> None:
         """Create the log of a namespace, so that its first event is stamped at once."""
 
+    async def add_streams(self) -> int:
+        """Create the logs of namespaces to which plain SQL has published the first event; returns their number."""
+
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         """Publish the events of queued runs, then give committed events of all namespaces their positions.
 

@@ -50,6 +50,10 @@ class SqliteEvents(NounStore, EventStore):
     def add_stream(self, db: Session, namespace: str) -> None:
         db.execute(SQL["add_event_stream"], {"namespace": namespace})
 
+    async def add_streams(self) -> int:
+        """Nothing: the writing transaction creates them."""
+        return 0
+
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         at = read_clock(now)
         [(positions, has_queued)] = await self._db.fetch("find_published", now=to_micros(at))
