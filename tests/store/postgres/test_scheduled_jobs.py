@@ -341,25 +341,6 @@ async def test_jobs_are_in_the_namespace_of_the_settings(jobs: Jobs) -> None:
     assert await jobs.row("name", "of_default") is None
 
 
-async def test_the_namespace_cannot_change_while_there_are_jobs(jobs: Jobs) -> None:
-    text = await jobs.refusal("UPDATE tickbird.sql_settings SET namespace = 'ops'")
-    assert text == (
-        "sql_settings: the namespace cannot change from 'default' to 'ops' while tickbird.scheduled_jobs has jobs "
-        "Delete the jobs, commit, change the namespace, then insert them again. Their runs stay in the old namespace."
-    )
-    await jobs.sql("UPDATE tickbird.sql_settings SET namespace = 'default', allowed_schemas = '{public, other}'")
-    await jobs.sql("DELETE FROM tickbird.scheduled_jobs")
-    # A job that another session has inserted and not committed counts too.
-    async with await psycopg.AsyncConnection.connect(jobs.database.url) as other:
-        await other.execute(INSERT)
-        changing = asyncio.create_task(jobs.refusal("UPDATE tickbird.sql_settings SET namespace = 'ops'"))
-        waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'tickbird.scheduled_jobs'::regclass AND NOT granted"
-        while not await jobs.one(waiting):
-            assert not changing.done()
-        await other.commit()
-    assert "the namespace cannot change" in await changing
-
-
 async def test_unknown_function_of_a_client_is_refused(jobs: Jobs) -> None:
     with pytest.raises(DefinitionError, match=r"public\.nothing: does not exist"):
         await jobs.change(
@@ -426,28 +407,6 @@ async def test_wait_for_an_enqueued_run(jobs: Jobs) -> None:
     assert await waiting == {"status": "succeeded", "success": True, "result": 7, "error": None}
     text = await jobs.refusal("SELECT tickbird.wait(tickbird.enqueue('digest'))")
     assert "COMMIT first" in text
-
-
-@pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])
-async def test_wait_is_refused_if_it_could_never_see_the_end(jobs: Jobs, level: str) -> None:
-    run_id = await jobs.one("SELECT tickbird.enqueue('digest')")
-    async with await psycopg.AsyncConnection.connect(jobs.database.url) as connection:
-        await connection.execute(f"BEGIN ISOLATION LEVEL {level}")
-        at_once = await (await connection.execute("SELECT tickbird.wait(%s, '0')", (run_id,))).fetchone()
-        assert at_once == (None,)
-        with pytest.raises(psycopg.Error) as refused:
-            await connection.execute("SELECT tickbird.wait(%s)", (run_id,))
-        assert refused.value.sqlstate == "TB422"
-        message, hint = refused.value.diag.message_primary, refused.value.diag.message_hint
-        assert message == f"wait: a transaction with the isolation level {level} never sees the end of run {run_id}"
-        assert hint is not None
-        assert hint.startswith("Begin the transaction with READ COMMITTED")
-        await connection.rollback()
-        await jobs.sql("SELECT tickbird.cancel(%s)", run_id)
-        # The end of a run that the transaction sees is returned.
-        await connection.execute(f"BEGIN ISOLATION LEVEL {level}")
-        ended = await (await connection.execute("SELECT tickbird.wait(%s) ->> 'status'", (run_id,))).fetchone()
-        assert ended == ("cancelled",)
 
 
 async def test_rolled_back_changes_leave_nothing(jobs: Jobs) -> None:

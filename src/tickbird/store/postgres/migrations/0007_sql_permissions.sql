@@ -481,7 +481,9 @@ BEGIN
         INSERT INTO tickbird.schedule_ids (namespace, name)
         SELECT x.namespace, NEW.name FROM tickbird.sql_settings AS x
         ON CONFLICT (namespace, name) DO NOTHING;
-        -- Sessions that insert the same job follow one another. The lock lets foreign keys pass.
+        -- Sessions that insert the same job follow one another. The lock lets foreign keys pass. A DELETE locks its row before
+        -- any trigger could lock the name, so DELETE and INSERT in one transaction can deadlock with an upsert. The row is not
+        -- locked here: with ON CONFLICT DO NOTHING, changes by clients would not reach it until the transaction ends.
         SELECT i.id INTO NEW.id
         FROM tickbird.schedule_ids AS i
         JOIN tickbird.sql_settings AS x ON x.namespace = i.namespace
