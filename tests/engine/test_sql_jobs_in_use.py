@@ -146,3 +146,9 @@ async def test_job_in_a_queue_that_no_worker_serves_is_a_problem(shop: Shop) -> 
     assert await shop.database.execute(check) == []
     await shop.database.execute("UPDATE tickbird.scheduled_jobs SET queue = 'etl'")
     assert await shop.database.execute(check) == [("no live worker serves queue etl", "tickbird worker --queues etl")]
+
+
+async def test_job_that_no_worker_plans_is_a_problem(shop: Shop) -> None:
+    check = "SELECT problem, next_step FROM tickbird.check_jobs()"
+    await shop.database.execute("UPDATE tickbird.workers SET kind = 'executor'")
+    assert await shop.database.execute(check) == [("no live worker plans: all of them only execute", "tickbird worker")]

@@ -33,6 +33,18 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
 
 
 @done
+async def test_a_fleet_without_a_planner_is_a_banner(desk: Desk, served: Served) -> None:
+    await served.store.workers.heartbeat(a_worker(kind="executor"), live_for=600)
+    page = await desk.open("/workers")
+    banner = page.get_by_text("No live worker plans (1 worker only executes): due ticks wait for a worker that plans.")
+    await expect(banner).to_be_visible()
+    await desk.check("workers-unplanned")
+    await served.store.workers.heartbeat(a_worker("w2", kind="planner", queues=(), slots=0), live_for=600)
+    await expect(page.get_by_text("pid 7 · planner")).to_be_visible()
+    await expect(banner).to_have_count(0)
+
+
+@done
 async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: Served) -> None:
     """Each number links to the runs that it counts, for any queue name and key."""
     odd = "a&b=c <script>alert(1)</script>"

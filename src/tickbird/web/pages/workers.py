@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.explain.unserved_runs import unplanned_reason
+from tickbird.domain.messages import capital
 from tickbird.domain.runs.unreadable_runs import published
 from tickbird.domain.workers import Worker, no_such_worker
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -27,6 +29,8 @@ async def _read(visit: PageRequest) -> dict[str, Any]:
     workers = sorted(await client.workers.list(), key=lambda worker: (worker.app, worker.host, worker.id))
     return {
         "workers": workers,
+        # Why due ticks wait although workers are live; empty if one of them plans.
+        "unplanned": workers and capital(unplanned_reason(workers, await client.store.workers.count_planners())),
         "unreadable": {worker.id: [str(runs) for runs in published(worker.health)] for worker in workers},
         "busy": Counter(run.worker for run in running),
         "capped": len(running) == _RUNNING,

@@ -719,7 +719,11 @@ SELECT
         SELECT FROM tickbird.workers AS w
         WHERE w.namespace = s.namespace AND w.kind IN ('worker', 'executor') AND w.slots > 0
             AND w.live_until > clock_timestamp() AND j.queue = ANY (w.queues) AND w.tasks ? 'sql:store'
-    ) AS is_served
+    ) AS is_served,
+    -- A worker plans for all namespaces.
+    EXISTS (
+        SELECT FROM tickbird.workers AS w WHERE w.kind IN ('worker', 'planner') AND w.live_until > clock_timestamp()
+    ) AS is_planned
 FROM tickbird.scheduled_jobs AS j
 JOIN tickbird.schedules AS s ON s.id = j.id
 JOIN tickbird.cursors AS c ON c.schedule_id = j.id
@@ -838,6 +842,11 @@ BEGIN
                 WHEN checked.queue = 'default' THEN 'tickbird worker'
                 ELSE format('tickbird worker --queues %s', checked.queue)
             END;
+            RETURN NEXT;
+        ELSIF NOT checked.is_planned THEN
+            level := 'problem';
+            problem := 'no live worker plans: all of them only execute';
+            next_step := 'tickbird worker';
             RETURN NEXT;
         END IF;
         BEGIN
