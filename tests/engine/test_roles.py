@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.engine.test_worker import final, until, working
+from tests.engine.test_worker import QUICK, final, until, working
 from tickbird import InvalidError, Tickbird, event, every
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.events.event import Event
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.targets.target import TASK, Target
 from tickbird.domain.workers import Worker
+from tickbird.engine.maintenance import Retention
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.stores import open_store
@@ -129,6 +131,48 @@ async def test_a_worker_that_only_executes_plans_rescues_and_stamps_nothing(bird
                 return any(run.status == "succeeded" for run in await client.runs.list(schedule="beat"))
 
             await until(executed)
+
+
+async def test_only_workers_that_plan_delete_old_runs(bird: Tickbird, store: Store) -> None:
+    client = StoreClient(store)
+    old = await client.runs.enqueue("old", actor="ada", unknown_task_ok=True)
+    await client.runs.cancel(old, actor="ada")
+    pruning = replace(QUICK, retention=Retention(seconds=0.0, keep=0))
+    async with working(bird, role="execute-only", options=pruning):
+        assert (await final(client, await client.runs.enqueue("small", actor="ada"))).status == "succeeded"
+        assert (await client.runs.get(old)).status == "cancelled"
+    async with working(bird, role="plan-only", options=pruning):
+
+        async def pruned() -> bool:
+            return await store.runs.get(old) is None
+
+        await until(pruned)
+
+
+async def test_an_edit_in_the_code_of_a_worker_that_only_executes(bird: Tickbird, store: Store) -> None:
+    """As with every edit, the due ticks of this schedule are decided first, under the old definition."""
+    bird.schedule("beat", bird.tasks["small"], every(seconds=1))
+    client = StoreClient(store)
+    async with working(bird, role="execute-only"):
+        assert (await client.schedules.get("beat")).revision == 1
+    await client.schedules.create("other", every(seconds=1), "small", actor="ada", unknown_task_ok=True)
+    await until(lambda: overdue(client, "beat"))
+    await until(lambda: overdue(client, "other"))
+    edited = Tickbird(bird.url, app="shop")
+
+    @edited.task
+    async def small() -> None: ...
+
+    edited.schedule("beat", small, NEVER)
+    async with working(edited, role="execute-only"):
+
+        async def executed() -> bool:
+            return any(run.status == "succeeded" for run in await client.runs.list(schedule="beat"))
+
+        await until(executed)
+        assert (await client.schedules.get("beat")).revision == 2
+        assert {run.revision for run in await client.runs.list(schedule="beat")} == {1}
+        assert not await client.runs.list(schedule="other")
 
 
 async def test_a_worker_claims_runs_of_its_queues_only(bird: Tickbird) -> None:
