@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 
-from tickbird import SchemaError, Tickbird
+from tickbird import InvalidError, SchemaError, Tickbird
 from tickbird.client import StoreClient
 from tickbird.stores import open_store
 
@@ -96,6 +96,18 @@ async def test_a_worker_inside_the_app(bird: Tickbird) -> None:
         [worker] = await (await bird.client()).workers.list()
         assert (worker.app, worker.slots) == ("shop", 3)
     assert EVENTS == ["opened", "double", "closed"]
+
+
+async def test_the_role_of_a_worker_inside_the_app(bird: Tickbird) -> None:
+    app = routes(FastAPI(lifespan=bird.lifespan(worker=True, role="execute-only", queues=["default", "gpu"])), bird)
+    async with served(app) as http:
+        run = (await http.post("/double/21")).json()["run"]
+        assert (await http.get(f"/runs/{run}")).json()["result"] == 42
+        [worker] = await (await bird.client()).workers.list()
+        assert (worker.kind, worker.queues) == ("executor", ("default", "gpu"))
+    with pytest.raises(InvalidError, match="'both' is not a role of workers"):
+        async with bird.lifespan(worker=True, role="both")(None):
+            raise AssertionError("it started")
 
 
 async def test_running_tasks_end_before_the_apps_lifespan(bird: Tickbird, url: str) -> None:
