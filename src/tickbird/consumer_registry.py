@@ -38,7 +38,7 @@ class ConsumerRegistry(ABC):
     ) -> Callable[[F], F]:
         """Deliver the events of these topics to a function: one Event per call, or with `batch`, an EventBatch.
 
-        The workers of this app share the position of the group. Options: retries, backoff, timeout, as for tasks.
+        The workers of this app share the offsets of the group. Options: retries, backoff, timeout, as for tasks.
         """
 
         def register(function: F) -> F:
@@ -68,7 +68,7 @@ class ConsumerRegistry(ABC):
         infrastructure: Iterable[type[BaseException]] = (),
         **options: Any,
     ) -> None:
-        """Pass the events of these topics on to a sink, in order per key. Options are those of a consumer."""
+        """Send the events of these topics to a sink, in order per key. Options are those of a consumer."""
         from tickbird.consumers.relay import Relay
 
         relay = Relay(sink, group)

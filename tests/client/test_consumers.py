@@ -119,7 +119,7 @@ async def test_letters_are_listed_by_group_state_and_key(client: StoreClient) ->
         assert await nothing == []
     assert await client.dead_letters.get(first.id) == first
     for missing in (0, 10**6):
-        with pytest.raises(NotFoundError, match=f"dead letter {missing}: there is none"):
+        with pytest.raises(NotFoundError, match=f"there is no dead letter {missing}"):
             await client.dead_letters.get(missing)
     await client.dead_letters.replay(first.id, actor="ana")
     assert await consume(client) == [1, 3]

@@ -1,4 +1,4 @@
-"""Consumer groups: how far they have read, and where they continue."""
+"""Consumer groups: read their offsets and lag, and move, copy, stop, resume or delete them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Consumers(ClientBase):
 
     @viewer.get("list_consumers", "/consumers", "List consumer groups", page=lambda group: group.name)
     async def list(self) -> Sequence[ConsumerGroup]:
-        """List the groups by name, with the lag of each partition and the numbers of dead letters."""
+        """List the groups by name, with the lag of each partition and the number of dead letters by state."""
         return await self._store.consumers.list(self._namespace)
 
     @viewer.get("get_consumer", "/consumers/{group}", "Get a consumer group")
@@ -66,8 +66,8 @@ class Consumers(ClientBase):
     ) -> ConsumerGroup:
         """Continue from another position or time in all partitions, and resume the group if it is stopped.
 
-        Backwards, events are delivered again; forwards, events are left out. Unresolved dead letters after the position
-        are skipped, because the group reads these events again.
+        If it moves back, events are delivered again; if it moves ahead, the events in between are never delivered.
+        Unresolved dead letters after the position are skipped, because the group reads these events again.
         """
         after = await self._after(position, at)
         return await self.of_group(group, self._store.consumers.seek(self._namespace, group, after, actor, note=note))
@@ -143,7 +143,7 @@ class Consumers(ClientBase):
         return start.position
 
     async def of_group(self, group: str, call: Awaitable[T]) -> T:
-        """The result of a call of the store; the error about an unknown group suggests similar names."""
+        """Await a call of the store; its error about an unknown group suggests similar names."""
         try:
             return await call
         except NotFoundError:

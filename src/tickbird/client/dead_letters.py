@@ -21,9 +21,9 @@ from tickbird.domain.text import check_name
 from tickbird.wire.operations import admin, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
-# A state, or several.
+# "unresolved" and "all" are several states.
 StateFilter = Literal["unresolved", "all", "retrying", "deferred", "failed", "delivered", "skipped"]
-# Letters that one request replays.
+# The maximum number of letters that one request replays.
 MAX_REPLAYED: Final = 10_000
 
 
@@ -76,9 +76,10 @@ class DeadLetters(ClientBase):
         "replay_dead_letter", "/dead-letters/{id}/replay", "Replay a dead letter", audit="replay_dead_letter", **_LETTER
     )
     async def replay(self, letter_id: LetterId, *, actor: str, note: Note = "") -> LetterChange:
-        """Deliver a letter and those of its transaction again, with all retries; then the events that wait for it.
+        """Deliver a letter again, with all retries; then the events that wait for it.
 
-        409 if it is neither failed nor retrying.
+        The letters of events that were published together with it are replayed too. 409 if it is neither failed nor
+        retrying.
         """
         check_letter_id(letter_id)
         return await self._store.dead_letters.replay(self._namespace, letter_id, actor, note=note)
@@ -102,9 +103,9 @@ class DeadLetters(ClientBase):
         "skip_dead_letter", "/dead-letters/{id}/skip", "Skip a dead letter", audit="skip_dead_letter", **_LETTER
     )
     async def skip(self, letter_id: LetterId, *, actor: str, note: Note = "") -> LetterChange:
-        """Never deliver a letter nor those of its transaction; later events of their keys continue.
+        """Never deliver a letter; later events of its key continue.
 
-        409 if it is resolved.
+        The letters of events that were published together with it are skipped too. 409 if it is resolved.
         """
         check_letter_id(letter_id)
         return await self._store.dead_letters.skip(self._namespace, letter_id, actor, note=note)

@@ -38,7 +38,7 @@ def no_such_event(event_id: str) -> NotFoundError:
 
 
 def read_id(event_id: str) -> UUID:
-    """Read an id; raises NotFoundError, because no event has another one."""
+    """Parse an id. Raises NotFoundError for another text, because no event has it as its id."""
     try:
         return UUID(event_id)
     except (ValueError, AttributeError, TypeError):
@@ -130,7 +130,7 @@ class Events(ClientBase):
         source: Source = None,
         actor: str,
     ) -> Sequence[Event]:
-        """Publish several events in one transaction: a consumer group handles or fails them together."""
+        """Publish several events together: a consumer group handles or fails them together."""
         published = await self._store.events.publish(
             self._namespace, events, source=check_source(source, self._namespace), actor=actor
         )
@@ -169,7 +169,7 @@ class Events(ClientBase):
 
     @viewer.get("why_event", "/events/{event_id}/why", "Explain an event")
     async def why(self, event_id: EventId, *, tz: Zone = None) -> EventExplanation:
-        """Explain who published an event, when it got its position, and where it is in each consumer group."""
+        """Explain who published an event, when it got its position, and its state in each consumer group."""
         event = await self._read(read_id(event_id))
         letters: Mapping[str, DeadLetter] = {}
         if event.position is not None and "dead_letters" in self._store.capabilities:

@@ -40,7 +40,7 @@ class Consumer:
     policies: Policies
     # Partitions at once per worker.
     concurrency: int
-    # More classes of errors that mean: the partition is paused, and no event fails.
+    # More classes of errors of other systems: they pause the partition, and no event fails.
     infrastructure: tuple[type[BaseException], ...] = ()
     commit: Commit
     # Called in the loop of the function when the worker ends.

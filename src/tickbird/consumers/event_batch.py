@@ -11,7 +11,7 @@ from tickbird.domain.events.event import Event
 
 
 class EventBatch(Sequence[Event]):
-    """Events of one partition, in order. Those that were published in one transaction are never split."""
+    """Events of one partition, in order. Those that were published together are never split."""
 
     __slots__ = (
         "_commit",

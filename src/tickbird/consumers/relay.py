@@ -1,4 +1,4 @@
-"""Relays: consumers that pass the events of a group on to a sink, such as a broker."""
+"""Relays: consumers that send events to a sink, such as Kafka."""
 
 from __future__ import annotations
 

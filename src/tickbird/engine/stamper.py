@@ -8,17 +8,17 @@ from typing import Final
 from tickbird.engine.clock import Clock
 from tickbird.store.protocol.events import EventStore
 
-# Seconds between passes that found nothing; after the last one, the stamper rests until a wake-up. Short, because
-# publishers send no wake-ups meanwhile: an event waits half of it.
+# Seconds between passes that found nothing; after the last one, the stamper waits for a wake-up. They are short,
+# because publishers send no wake-up to a stamper that polls: an event waits for its next pass.
 _DELAYS: Final = (0.001, 0.002, *(15 * [0.004]))
-# Seconds after which a pass looks at everything, also at rows that an earlier pass should have since.
+# Seconds after which a pass reads all events without a position, in case an earlier pass has missed some.
 _FULL_AFTER: Final = 60.0
 # Seconds between searches for namespaces that have their first event. A wake-up may be for other reasons.
 _STREAMS_AFTER: Final = 1.0
 
 
 class StamperStep:
-    """Polls quickly after an event was stamped, because more may follow, and rests otherwise."""
+    """Polls quickly after an event was stamped, because more may follow, and otherwise waits for a wake-up."""
 
     def __init__(self, events: EventStore, clock: Clock, namespace: str, on_events: Callable[[], None]) -> None:
         self._events, self._clock, self._on_events = events, clock, on_events
@@ -27,11 +27,11 @@ class StamperStep:
         self._since: str | None = None
         self._full_at = float("-inf")
         self._streams_at = float("-inf")
-        # Passes that found nothing since the last event; at first, the stamper rests.
+        # Passes that found nothing since the last event; at first, the stamper waits for a wake-up.
         self._idle = len(_DELAYS) + 1
 
     async def step(self) -> float | None:
-        """One pass; returns the seconds until the next one, None for a rest."""
+        """One pass; returns the seconds until the next one, or None to wait for a wake-up."""
         now = self._clock.monotonic()
         since = self._since
         if now >= self._full_at:
@@ -62,7 +62,7 @@ class StamperStep:
             return _DELAYS[self._idle - 1]
         if self._idle == len(_DELAYS):
             self._idle += 1
-            await self._events.rest()
+            await self._events.stop_polling()
             # An event may have been published just before, without a wake-up.
             return _DELAYS[0]
         # The wake-up may be about the first event of a namespace.

@@ -7,5 +7,5 @@ from typing import Any
 from tickbird.targets.protocol import Executable
 
 
-def none(app: Any) -> list[Executable]:
+def no_executables(app: Any) -> list[Executable]:
     return []

@@ -79,13 +79,13 @@ def test_an_event_without_a_position_names_the_stamper_after_a_minute() -> None:
 
 
 GROUPS: dict[str, tuple[GroupOffset, dict[str, Any], str, str, str]] = {
-    "other topic": (offset(topics=("stock.#",)), {}, "not subscribed", "It reads stock.#, not orders.paid.", ""),
-    "read": (offset(50), {}, "handled", "up to position 50, so the event was handled", ""),
+    "other topic": (offset(topics=("stock.#",)), {}, "not subscribed", "The group reads stock.#, not orders.paid.", ""),
+    "read": (offset(50), {}, "handled", "up to position 50: it handled the event", ""),
     "behind": (
         offset(40),
         {},
         "waits",
-        "It has read partition 3 up to position 40, and this is position 50.",
+        "The group has read partition 3 up to position 40, and this is position 50.",
         "tickbird consumers show billing",
     ),
     "leased": (offset(is_leased=True), {}, "in delivery", "A worker is delivering the partition now.", ""),

@@ -8,7 +8,8 @@
  (fails)           delivered                  skipped
 
 While a key has a letter that is `retrying`, `failed` or `deferred`, later events of the key become `deferred`. They are
-delivered in order as soon as the earlier ones are `delivered` or `skipped`. Events of one transaction are one unit.
+delivered in order as soon as the earlier ones are `delivered` or `skipped`. Events that were published together are one
+unit.
 """
 
 from __future__ import annotations
@@ -57,9 +58,9 @@ class Candidate:
     """A letter that its own key does not block."""
 
     item: DeliveryItem
-    # The number of unresolved letters of its transaction in this partition.
+    # The number of unresolved letters of its unit: those that were published together, in this partition.
     unit_size: int
-    # Another letter of its transaction, in any partition, has failed or is not due.
+    # Another letter that was published together with it, in any partition, has failed or is not due.
     is_blocked: bool = False
 
 
@@ -82,7 +83,7 @@ def deliverable(candidates: Iterable[Candidate], limit: int = sys.maxsize) -> li
 
 
 def hold_units(items: Iterable[tuple[Event, bool]]) -> tuple[DeliveryItem, ...]:
-    """New events as items. A transaction is held as a whole, and later events of its keys with it."""
+    """New events as items. A unit is held as a whole, and so are later events of its keys."""
     held: set[str] = set()
     result: list[DeliveryItem] = []
     for unit in split_units(DeliveryItem(event, is_held=is_held) for event, is_held in items):
@@ -113,5 +114,5 @@ class LetterChange:
 
 def no_such_letter(letter_id: int) -> NotFoundError:
     return NotFoundError(
-        f"dead letter {letter_id}: there is none.", hint="`tickbird dead-letters ls` lists those that are unresolved."
+        f"there is no dead letter {letter_id}.", hint="`tickbird dead-letters ls` lists the unresolved ones."
     )

@@ -43,7 +43,7 @@ class DeliveryItem:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Events that succeed or fail together: those of one transaction in this partition, or a single one."""
+    """Events that succeed or fail together: those of this partition that were published together, or a single one."""
 
     items: tuple[DeliveryItem, ...]
 
@@ -89,17 +89,17 @@ class Delivery:
     pauses: int = 0
 
     def units(self) -> Sequence[Unit]:
-        """The events in order; those of one transaction, whose positions follow one another, are one unit."""
+        """The events in order; those that were published together have consecutive positions and are one unit."""
         return split_units(self.items)
 
 
 def split_units(items: Iterable[DeliveryItem]) -> list[Unit]:
-    """Group neighbours of the same transaction."""
+    """Group neighbours that were published together."""
     return [unit for unit, _ in group_units(items, lambda item: item)]
 
 
 def group_units(parts: Iterable[T], item_of: Callable[[T], DeliveryItem]) -> Iterator[tuple[Unit, Sequence[T]]]:
-    """Neighbours of the same transaction, as a unit and as they were given."""
+    """Neighbours that were published together: the unit, and the parts that it was made from."""
 
     def unit_of(part: T) -> UUID | int:
         item = item_of(part)

@@ -15,7 +15,7 @@ class StampResult:
     published: int = 0
     # More events can be stamped at once.
     more: bool = False
-    # The driver's mark of the last complete pass; the next pass begins there.
+    # A text of the driver: where the next pass begins. None: it reads all events without a position.
     since: str | None = None
-    # Seconds for which another process polls; None if none does.
+    # Seconds for which another process polls; None if no other process polls.
     other_polls_for: float | None = None

@@ -1,4 +1,4 @@
-"""`events why`: who published an event, when it got its position, and what became of it in each consumer group."""
+"""`events why`: who published an event, when it got its position, and its state in each consumer group."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DONE: Final = ("handled", "delivered", "skipped")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupExplanation:
-    """What became of an event in one group."""
+    """The state of an event in one group."""
 
     group: str
     verdict: GroupVerdict
@@ -152,13 +152,17 @@ def _group(context: EventContext, offset: GroupOffset) -> GroupExplanation:
     event, at = context.event, TimeFormatter(context.tz)
     if not matches(event.topic, offset.topics):
         return GroupExplanation(
-            group=group, verdict="not subscribed", text=f"It reads {', '.join(offset.topics)}, not {event.topic}."
+            group=group,
+            verdict="not subscribed",
+            text=f"The group reads {', '.join(offset.topics)}, not {event.topic}.",
         )
     if event.position is None:
-        return GroupExplanation(group=group, verdict="waits", text="It reads the event as soon as it has a position.")
-    read = f"It has read partition {event.partition} up to position {offset.position:,}"
+        return GroupExplanation(
+            group=group, verdict="waits", text="The group reads the event as soon as the event has a position."
+        )
+    read = f"The group has read partition {event.partition} up to position {offset.position:,}"
     if event.position <= offset.position:
-        text = f"{read}, so the event was handled, or the group began or was moved after it."
+        text = f"{read}: it handled the event, or it began after it, or was moved past it."
         return GroupExplanation(group=group, verdict="handled", text=text)
     read += f", and this is position {event.position:,}"
     blocker = context.blockers.get(group)
@@ -212,7 +216,7 @@ def _letter(context: EventContext, offset: GroupOffset, letter: DeadLetter) -> G
         blocker = context.blockers.get(offset.group)
         blocked_by = None if blocker is None else blocker.id
         if blocker is None:
-            text = "It is delivered as soon as a worker is free, with the events of its transaction."
+            text = "It is delivered as soon as a worker is free, with the events that were published together with it."
         else:
             text = f"It waits for dead letter {blocker.id}, an earlier event of its key, which is {blocker.state}."
             fix = f"tickbird dead-letters show {blocker.id}"

@@ -21,7 +21,7 @@ from tickbird.domain.triggers.every import MAX_UNITS, Every
 
 # The note of the pause that `active = false` stands for.
 INACTIVE: Final = "active is false"
-# Every late tick publishes its event, as far as the product allows.
+# Every late tick publishes its event, up to the maximum of `catch_up_limit`.
 MAX_CATCH_UP: Final = 10_000
 UNITS: Final = tuple(unit.upper() for unit in reversed(MAX_UNITS))
 _EXAMPLE_START: Final = "2026-01-31T09:00:00Z"

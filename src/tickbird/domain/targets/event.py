@@ -22,7 +22,7 @@ class EventSpec(TargetSpec):
 
     kind: ClassVar[str] = EVENT
     about: ClassVar[str] = "An event that the tick publishes; no worker executes anything."
-    executor: ClassVar[str] = "tickbird.targets.event:none"
+    executor: ClassVar[str] = "tickbird.targets.event:no_executables"
     runs_in_store: ClassVar[bool] = True
     form_title: ClassVar[str] = "an event"
     form: ClassVar[tuple[FormField, ...]] = (FormField("", "Event as JSON", f"Such as {_EXAMPLE}.", kind="json"),)

@@ -94,10 +94,10 @@ class PostgresEvents(NounStore, EventStore):
         await release_waiting(db, self._db.revisions, at, freed, watched, *keys)
         return len(done)
 
-    async def rest(self) -> None:
+    async def stop_polling(self) -> None:
         if self._stamped:
             namespaces, self._stamped = sorted(self._stamped), set()
-            await self._db.execute("rest_stampers", namespaces=texts(namespaces))
+            await self._db.execute("stop_polling", namespaces=texts(namespaces))
 
     async def prune(
         self,

@@ -83,7 +83,7 @@ WHERE w.namespace IS NOT NULL
 UNION SELECT unnest(%(namespaces)s::text[])
 ON CONFLICT DO NOTHING;
 
--- name: rest_stampers
+-- name: stop_polling
 UPDATE tickbird.event_streams SET awake_until = clock_timestamp()
 WHERE awake_until > clock_timestamp() AND namespace = ANY(%(namespaces)s::text[]);
 

@@ -31,9 +31,9 @@ class ConsumerStore(Protocol):
     ) -> ClaimedDeliveries:
         """Lease up to `limit` partitions that have something to deliver, of these groups and of their scratch groups.
 
-        Dead letters that are due come before new events. An event of a quarantined key, or of a transaction with a
-        letter that is failed or retrying, is returned as held. A transaction is never split. A partition whose lease
-        has expired counts a crash.
+        Dead letters that are due come before new events. An event whose key is in quarantine, or that was published
+        together with one that is failed or retrying, is returned as held. A unit is never split. A partition whose
+        lease has expired counts a crash.
         """
 
     async def renew(

@@ -1,4 +1,4 @@
-"""Dead letters: what operators see and decide about events that a group could not handle."""
+"""Dead letters: read them, and replay, skip or repair them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class DeadLetterStore(Protocol):
     async def replay(
         self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
     ) -> LetterChange:
-        """Deliver a failed letter, and those of its transaction, again as soon as possible, and count failures from 0.
+        """Deliver a letter again as soon as possible, and count its failures from 0.
 
-        ConflictError if it is not `failed` or `retrying`.
+        So are those that were published together with it. ConflictError if it is neither `failed` nor `retrying`.
         """
 
     async def replay_group(
@@ -44,12 +44,12 @@ class DeadLetterStore(Protocol):
     async def skip(
         self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
     ) -> LetterChange:
-        """Never deliver an unresolved letter, nor those of its transaction; later events of their keys continue."""
+        """Never deliver an unresolved letter, nor those that were published together with it; their keys continue."""
 
     async def repair(
         self, namespace: str, letter_id: int, data: Any, actor: str, *, note: str = "", now: datetime | None = None
     ) -> LetterChange:
-        """Replay a failed letter with other data. If the namespace requires approval, it only becomes a proposal."""
+        """Replay a letter with other data. If the namespace requires approval, the repair is only proposed."""
 
     async def approve(
         self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None

@@ -29,10 +29,10 @@ class EventStore(Protocol):
     async def stamp(self, since: str | None = None, *, limit: int = 10_000, now: datetime | None = None) -> StampResult:
         """Publish the events of queued runs, then give committed events of all namespaces their positions.
 
-        `since` is the mark of the caller's last pass; None looks at everything.
+        `since` is the value that the caller's last pass returned; None: read all events without a position.
         """
 
-    async def rest(self) -> None:
+    async def stop_polling(self) -> None:
         """Let publishers send wake-ups: this process stops polling for events."""
 
     async def prune(

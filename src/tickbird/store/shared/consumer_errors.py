@@ -1,4 +1,4 @@
-"""Refusals of changes of consumer groups and dead letters, in the same words on every store."""
+"""Errors about consumer groups and dead letters, with the same text on every store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 
 def no_group(namespace: str, group: str) -> NotFoundError:
     return NotFoundError(
-        f"group {group!r}: there is none in namespace {namespace!r}.", hint="`tickbird consumers ls` lists the groups."
+        f"there is no consumer group {group!r} in namespace {namespace!r}.",
+        hint="`tickbird consumers ls` lists the groups.",
     )
 
 
@@ -19,7 +20,8 @@ def other_app(group: str, app: str) -> ConflictError:
 
 def scratch_name(group: str, scratch_of: str) -> ConflictError:
     return ConflictError(
-        f"group {group!r}: is a scratch group of {scratch_of!r}.", hint="Delete it first, or choose another name."
+        f"group {group!r}: is a scratch group of {scratch_of!r}.",
+        hint="Delete the scratch group, or choose another name.",
     )
 
 
@@ -31,14 +33,14 @@ def check_position(position: int, pruned_until: int, head: int) -> None:
     """Raise InvalidError unless the log has, or will have, the event after a position."""
     if position < pruned_until:
         raise InvalidError(
-            f"position: retention has removed the events up to position {pruned_until}, so nothing can continue after"
+            f"position: retention has removed the events up to position {pruned_until}, so no group can continue after"
             f" position {position}.",
             field="position",
             hint=f"Use {pruned_until} or more.",
         )
     if position > head:
         raise InvalidError(
-            f"position: the log ends at position {head}, so nothing can continue after position {position}.",
+            f"position: the log ends at position {head}, so no group can continue after position {position}.",
             field="position",
             hint=f"Use {head} or less.",
         )
@@ -54,18 +56,17 @@ def lost_events(group: str, lost_after: int, pruned_until: int) -> ConflictError
 def wrong_state(letter_id: int, state: str, allowed: str) -> ConflictError:
     hint = f"`tickbird dead-letters show {letter_id}` has its event and its last change."
     if state == "deferred":
-        hint = "It is delivered after the earlier events of its key, which `tickbird events why` names; or skip it."
+        hint = "It waits for earlier events of its key: `tickbird events why` names them. Wait, or skip it."
     return ConflictError(f"dead letter {letter_id}: is {state}, not {allowed}.", hint=hint)
 
 
 def no_proposal(letter_id: int) -> ConflictError:
     return ConflictError(
-        f"dead letter {letter_id}: has no repair that waits for an approval.",
-        hint="`tickbird dead-letters repair` proposes one.",
+        f"dead letter {letter_id}: has no proposed repair.", hint="Propose one with `tickbird dead-letters repair`."
     )
 
 
 def own_proposal(letter_id: int, actor: str) -> ConflictError:
     return ConflictError(
-        f"dead letter {letter_id}: the repair is by {actor}, who cannot approve it.", hint="Ask a second person."
+        f"dead letter {letter_id}: {actor} proposed the repair and cannot approve it.", hint="Ask another person."
     )

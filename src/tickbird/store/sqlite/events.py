@@ -66,7 +66,7 @@ class SqliteEvents(NounStore, EventStore):
     def _publish_queued(self, db: Session, now: datetime) -> int:
         return publish_queued(db, self._db.revisions, now)
 
-    async def rest(self) -> None:
+    async def stop_polling(self) -> None:
         """Nothing: publishers always send wake-ups."""
 
     @read_transaction

@@ -15,7 +15,7 @@ from tickbird.web.pages.dead_letters import LetterPageData, letter_number, lette
 
 
 class LetterAction(EventAction):
-    """An action on one dead letter, and on those of its transaction."""
+    """An action on one dead letter, and on those that were published together with it."""
 
     data: LetterPageData
 
@@ -45,7 +45,7 @@ class LetterAction(EventAction):
         """The message about a change, which may be of several letters."""
         if len(change.letters) <= 1:
             return f"Dead letter {self.data.letter.id} {words}."
-        return f"{count(len(change.letters), 'dead letter')} of one transaction: each {words}."
+        return f"{count(len(change.letters), 'dead letter')}, which were published together: each {words}."
 
 
 class Replay(LetterAction):

@@ -24,11 +24,11 @@ _PAGE: Final = 50
 # Waiting events are counted up to this number.
 _MAX_WAITING: Final = 100
 STATES: Final[dict[LetterState, tuple[str, str]]] = {
-    "retrying": ("late", "Its delivery failed. It is delivered again after a pause."),
-    "deferred": ("held", "It waits for an earlier event of its key."),
-    "failed": ("failed", "Its retries are used up. Replay, repair or skip it."),
-    "delivered": ("succeeded", "It was handled in the end."),
-    "skipped": ("skipped", "A person decided that it is never delivered."),
+    "retrying": ("late", "It failed, and will be delivered again automatically."),
+    "deferred": ("held", "It waits for an earlier event of its key, or for one that was published together with it."),
+    "failed": ("failed", "It waits for a person: replay, repair or skip it."),
+    "delivered": ("succeeded", "It was handled."),
+    "skipped": ("skipped", "A person skipped it, or moved its group."),
 }
 CHOICES: Final[tuple[str, ...]] = ("unresolved", *get_args(LetterState), "all")
 

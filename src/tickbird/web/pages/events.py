@@ -21,7 +21,7 @@ from tickbird.web.pages.runs import read_number
 from tickbird.web.result_report import as_table
 
 _PAGE: Final = 50
-# Events of a transaction that are shown.
+# The number of events published together that are shown.
 _SIBLINGS: Final = 20
 _PARAMETERS: Final = ("topic", "key", "partition")
 
@@ -84,7 +84,7 @@ def _links(
 class EventPageData:
     event: Event
     run: RunRecord | None
-    # Events of its transaction with neighbouring positions, in order.
+    # Events that were published together with it, in order.
     siblings: list[EventRow]
     explanation: EventExplanation
 

@@ -77,7 +77,7 @@ def test_letters_are_listed_replayed_and_skipped(cli: Cli) -> None:
     assert "Confirm with --yes" in cli.refused(2, "dead-letters", "skip", "1")
     assert cli.ok("dead-letters", "skip", "1", "--yes", "--note", "cancelled").out == "1 dead letter skipped.\n"
     assert "dead letter 1: is skipped" in cli.refused(4, "dead-letters", "skip", "1", "--yes")
-    assert "dead letter 9: there is none" in cli.refused(3, "dead-letters", "show", "9")
+    assert "there is no dead letter 9" in cli.refused(3, "dead-letters", "show", "9")
 
 
 def test_a_repair_is_proposed_and_approved(cli: Cli) -> None:
@@ -86,7 +86,7 @@ def test_a_repair_is_proposed_and_approved(cli: Cli) -> None:
     assert cli.ok("dead-letters", "approval", "on", "--json").json == {"required": True}
     said = cli.ok("dead-letters", "repair", "1", "--data", '{"total": 10}')
     assert "tickbird dead-letters approve 1" in said.out
-    assert "Ask a second person." in cli.refused(4, "dead-letters", "approve", "1")
+    assert "Ask another person." in cli.refused(4, "dead-letters", "approve", "1")
     assert "with the repaired data" in cli.ok("dead-letters", "approve", "1", "--actor", "bo").out
     assert '{"total": 10}' in cli.ok("dead-letters", "show", "1").out
     cli.ok("dead-letters", "approval", "off")

@@ -111,12 +111,12 @@ def seek_(
 ) -> int:
     """Move a group to another position or time, in all partitions.
 
-    Backwards, it gets events again; forwards, it never gets the events in between. Unresolved dead letters after the
-    position are skipped, and delivered ones may be delivered again. A stopped group is active again.
+    If it moves back, it gets events again; if it moves ahead, it never gets the events in between. A stopped group is
+    resumed.
     """
     _check_start(position, at)
     where = f"after position {position}" if at is None else f"at {at}"
-    if not is_confirmed(settings, f"Continue {group} {where}, and skip its later dead letters?", yes=yes):
+    if not is_confirmed(settings, f"Continue {group} {where}, and skip its dead letters after that?", yes=yes):
         return FAILED
 
     async def work(client: Client) -> ConsumerGroup:
@@ -134,7 +134,7 @@ def seek_(
 @actor_option
 @click.pass_obj
 def copy_(settings: GlobalOptions, group: str, scratch: str, position: str | None, at: str | None, actor: str) -> None:
-    """Read events again in a scratch group, which the consumer of GROUP handles too; GROUP stays where it is."""
+    """Copy GROUP to a scratch group at another position or time, which the same consumer reads too."""
     _check_start(position, at)
 
     async def work(client: Client) -> ConsumerGroup:

@@ -100,7 +100,7 @@ def show_(settings: GlobalOptions, letter_id: int) -> None:
 def replay_(settings: GlobalOptions, letter_id: int | None, group: str | None, note: str, actor: str) -> None:
     """Deliver a dead letter again, then the later events of its key, in order.
 
-    The failures count from 0 again. Events of one transaction are replayed together.
+    Its failures count from 0 again. Events that were published together are replayed together.
     """
     if (letter_id is None) == (group is None):
         raise click.UsageError("give either ID or --group.", click.get_current_context())
@@ -123,9 +123,9 @@ def replay_(settings: GlobalOptions, letter_id: int | None, group: str | None, n
 def skip_(settings: GlobalOptions, letter_id: int, note: str, yes: bool, actor: str) -> int:
     """Never deliver a dead letter; later events of its key continue.
 
-    Events of one transaction are skipped together.
+    Events that were published together are skipped together.
     """
-    question = f"Never deliver dead letter {letter_id}, nor the others of its transaction?"
+    question = f"Never deliver dead letter {letter_id}, nor those that were published together with it?"
     if not is_confirmed(settings, question, yes=yes):
         return FAILED
 
@@ -143,7 +143,7 @@ def skip_(settings: GlobalOptions, letter_id: int, note: str, yes: bool, actor: 
 @actor_option
 @click.pass_obj
 def repair_(settings: GlobalOptions, letter_id: int, data: str, note: str, actor: str) -> None:
-    """Deliver a failed letter again with other data; the event and other groups keep the original."""
+    """Deliver a dead letter again with other data; the event itself and other groups keep the original."""
     value = read_json(data, "data")
 
     async def work(client: Client) -> LetterChange:
@@ -151,7 +151,7 @@ def repair_(settings: GlobalOptions, letter_id: int, data: str, note: str, actor
 
     def describe(change: LetterChange) -> str:
         if change.is_proposed:
-            return f"Proposed. Another person confirms it with `tickbird dead-letters approve {letter_id}`."
+            return f"Proposed. Another person approves it with `tickbird dead-letters approve {letter_id}`."
         return f"Dead letter {letter_id} will be delivered again with the new data."
 
     _change(settings, work, describe)

@@ -89,7 +89,7 @@ def show_(settings: GlobalOptions, event_id: str, cloudevents: bool) -> None:
 @click.argument("event_id", metavar="ID", type=storable_text)
 @click.pass_obj
 def why_(settings: GlobalOptions, event_id: str) -> None:
-    """Explain who published an event, when it got its position, and where it is in each consumer group."""
+    """Explain who published an event, when it got its position, and its state in each consumer group."""
 
     async def read() -> EventExplanation:
         async with connect(settings) as client:
@@ -124,7 +124,12 @@ def why_(settings: GlobalOptions, event_id: str) -> None:
 @click.option("--key", type=storable_text, metavar="KEY", help="Events with the same key are read in order.")
 @click.option("--tenant", type=storable_text, metavar="NAME", help="The tenant of the event.")
 @click.option(
-    "--header", "headers", multiple=True, type=storable_text, metavar="NAME=TEXT", help="A header; repeatable."
+    "--header",
+    "headers",
+    multiple=True,
+    type=storable_text,
+    metavar="NAME=TEXT",
+    help="An extension attribute of CloudEvents; repeatable.",
 )
 @click.option("--id", "event_id", type=storable_text, metavar="UUID", help="The id (default: a new one).")
 @click.option(

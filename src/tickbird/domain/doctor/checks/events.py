@@ -44,7 +44,9 @@ def consumers(condition: StoreSnapshot) -> Iterator[Finding]:
         yield problem("consumers", text, "tickbird consumers ls", more=more)
     if not findings:
         text = (
-            f"{count(len(health.groups), 'consumer group')} can read." if health.groups else "No consumer group exists."
+            f"No problem in {count(len(health.groups), 'consumer group')}."
+            if health.groups
+            else "No consumer group exists."
         )
         yield ok("consumers", text, groups=len(health.groups))
 
@@ -60,13 +62,13 @@ def _group(condition: StoreSnapshot, group: GroupHealth, kept: float) -> Iterato
     # Retention is a setting of workers. Its effect is visible: the age of the oldest event that it has kept.
     if group.oldest_at is not None and _is_at_risk(behind, kept):
         text = (
-            f"Group {group.name} has not read an event of {duration_text(behind)} ago. Retention removes events after "
-            f"about {duration_text(kept)}, and then stops the group."
+            f"Group {group.name} has not read an event that is {duration_text(behind)} old. Retention removes events "
+            f"after about {duration_text(kept)}, and then stops the group."
         )
         fix = f"tickbird consumers show {name}   # then start a worker that declares it, or repair its error"
         yield warning("consumers", text, fix, group=group.name, behind_seconds=round(behind, 1))
     if behind > VERY_LATE and (reason := _unserved_reason(condition, group)):
-        text = f"Group {group.name} has not read an event of {duration_text(behind)} ago: {reason}."
+        text = f"Group {group.name} has not read an event that is {duration_text(behind)} old: {reason}."
         fix = f"tickbird worker MODULE:APP   # or, if no code needs it: tickbird consumers rm {name}"
         yield problem("consumers", text, fix, group=group.name, behind_seconds=round(behind, 1))
     if group.paused:
