@@ -1,4 +1,4 @@
--- Consumer groups: what workers declare, and what operators see and change.
+-- Consumer groups: declare, list, move, copy, stop, resume, delete and prune them.
 
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
@@ -144,7 +144,7 @@ WITH old AS MATERIALIZED (
 DELETE FROM tickbird.dead_letters AS d USING old WHERE d.id = old.id;
 
 -- name: prune_kept_events
--- Events that retention has passed, and that no dead letter keeps any longer.
+-- Events that retention has kept for a dead letter which no longer exists.
 WITH kept AS MATERIALIZED (
     SELECT l.namespace, l.position, l.event
     FROM tickbird.event_streams AS s

@@ -157,7 +157,7 @@ class PostgresDeadLetters(NounStore, DeadLetterStore):
 async def _lock(
     db: Session, namespace: str, letter_id: int, allowed: Collection[str] | None = None
 ) -> Mapping[str, Any]:
-    """The letter, after its partition and those of its transaction are locked; ConflictError in another state."""
+    """The letter, after the partitions of its unit are locked; ConflictError in another state."""
     rows = await db.fetch_named("read_letter", namespace=namespace, id=letter_id)
     if rows:
         await db.execute("lock_unit", **_unit(rows[0]))

@@ -1,4 +1,4 @@
--- Dead letters: what operators see and decide.
+-- Dead letters: list, replay, skip and repair them.
 
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
@@ -15,7 +15,7 @@ JOIN tickbird.events AS e ON e.id = d.event
 LEFT JOIN tickbird.event_log AS l ON l.event = d.event
 
 -- fragment: of_unit
--- The letter and those of its transaction.
+-- The letter and those that were published together with it.
 namespace = %(namespace)s AND consumer_group = %(consumer_group)s AND (id = %(id)s OR transaction_id = %(transaction_id)s)
 
 -- name: list_letters
@@ -46,7 +46,7 @@ WHERE d.event = (SELECT l.event FROM tickbird.event_log AS l WHERE l.namespace =
 ORDER BY d.consumer_group;
 
 -- name: lock_unit
--- The next claims of the unit's partitions look for letters that are due. Offsets are locked before letters.
+-- The next claims of the unit's partitions search for letters that are due. Offsets are locked before letters.
 WITH locked AS MATERIALIZED (
     SELECT o.partition FROM tickbird.consumer_offsets AS o
     WHERE o.namespace = %(namespace)s AND o.consumer_group = %(consumer_group)s
@@ -59,7 +59,7 @@ FROM locked AS l
 WHERE o.namespace = %(namespace)s AND o.consumer_group = %(consumer_group)s AND o.partition = l.partition;
 
 -- name: recheck_letters
--- The next claims of all partitions look for letters that are due.
+-- The next claims of all partitions search for letters that are due.
 UPDATE tickbird.consumer_offsets SET letters_at = '-infinity'
 WHERE namespace = %(namespace)s AND consumer_group = %(consumer_group)s;
 

@@ -1,4 +1,4 @@
-"""Deliveries on PostgreSQL: what a leased partition has, and the statements of an outcome."""
+"""Deliveries on PostgreSQL: the next events of a leased partition, and the statements of an outcome."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.statement_scripts import StatementScript
 
-# A claim reads at least this many candidates among the letters of a partition: a transaction can have 1,000 events.
+# A claim reads at least this many candidates among the letters of a partition: 1,000 events can be published together.
 _MIN_CANDIDATES: Final = 2_000
 
 
@@ -147,7 +147,7 @@ async def _read_letters(db: Session, namespace: str, partitions: Sequence[_Parti
     if idle:
         flags = ",".join(str(has_candidates) for _, has_candidates in idle)
         values = _partition_values([partition for partition, _ in idle])
-        await db.execute("rest_letters", namespace=namespace, candidates=f"{{{flags}}}", now=now, **values)
+        await db.execute("postpone_letters", namespace=namespace, candidates=f"{{{flags}}}", now=now, **values)
     return deliveries
 
 
@@ -160,7 +160,7 @@ def _to_candidate(row: Mapping[str, Any]) -> Candidate:
 
 
 async def _read_events(db: Session, namespace: str, partitions: Sequence[_Partition]) -> tuple[list[Delivery], bool]:
-    """The next events, and true if a partition has passed over as many events of other topics as one claim may."""
+    """The next events, and true if a partition has skipped the maximum number of events of other topics."""
     rows = await db.fetch_named(
         "read_deliveries",
         namespace=namespace,
@@ -282,7 +282,7 @@ def _writing_letters(outcome: DeliveryOutcome, now: str | None) -> StatementScri
     if delivered := transactions["delivered"]:
         other = {**group, "partition": outcome.lease.partition}
         yield "wake_transactions", {**other, "transactions": texts(sorted(delivered))}
-    # Deferred events of a transaction wait for another partition, which may have finished meanwhile.
+    # Deferred events may wait for one in another partition that was published together with them, and is done by now.
     if outcome.is_redelivery or transactions["deferred"]:
         return len(rows), 0.0
     return len(rows), None if outcome.failure is None else outcome.failure.retry_in

@@ -76,8 +76,8 @@ LEFT JOIN leased AS l ON true
 ORDER BY l.consumer_group, l.partition;
 
 -- name: deliver_one_by_one
--- A worker was lost with a delivery of these partitions: up to the end of that batch, any unit may be the cause. If there was no
--- event, it was a dead letter; then until the offset moves.
+-- A worker was lost with a delivery of these partitions: up to the end of that batch, any unit may be the cause. Without new
+-- events, the batch was of dead letters: then units are delivered one by one until the offset moves.
 UPDATE tickbird.consumer_offsets AS o
 SET single_until = coalesce(
     (
@@ -138,8 +138,8 @@ JOIN tickbird.events AS e ON e.id = d.event
 ORDER BY c.place, d.position;
 
 -- name: read_deliveries
--- The next events of partitions by place, each with the offset after them. A transaction whose beginning was read is read
--- to its end; its positions follow one another.
+-- The next events of partitions by place, each with the offset after them. If the first of the events that were
+-- published together was read, all of them are; their positions follow one another.
 WITH claimed AS MATERIALIZED (
     SELECT
         c.*, greatest(c.batch, 1000) AS looks,
@@ -228,7 +228,7 @@ LEFT JOIN LATERAL (SELECT * FROM tickbird.events AS e WHERE e.id = i.event LIMIT
 ORDER BY n.place, i.position;
 
 -- name: release_partitions
--- Partitions without a delivery: events of other topics are passed over.
+-- Partitions without a delivery: the offset moves past events of other topics.
 UPDATE tickbird.consumer_offsets AS o
 SET leased_until = NULL,
     worker = NULL,
@@ -237,9 +237,9 @@ SET leased_until = NULL,
 FROM unnest(%(groups)s::text[], %(partitions)s::smallint[], %(offsets)s::bigint[]) AS u(consumer_group, partition, position)
 WHERE o.namespace = %(namespace)s AND o.consumer_group = u.consumer_group AND o.partition = u.partition;
 
--- name: rest_letters
--- No letter of these partitions can be delivered now. `has_candidates`: some wait for another partition, which wakes them
--- unless this row is locked then; so look again soon.
+-- name: postpone_letters
+-- No letter of these partitions can be delivered now. `has_candidates`: some wait for another partition, whose finish sets
+-- letters_at unless this row is locked then; so the next claim checks them again soon.
 UPDATE tickbird.consumer_offsets AS o
 SET letters_at = least(
     (
@@ -389,7 +389,8 @@ WHERE d.id = l.id
 RETURNING d.state, d.transaction_id;
 
 -- name: wake_transactions
--- Letters of these transactions in other partitions may be due now. A row that is locked looks for itself, see rest_letters.
+-- Letters of these transactions in other partitions may be due now. A locked row is skipped: its own claim checks again, see
+-- postpone_letters.
 WITH locked AS MATERIALIZED (
     SELECT o.partition
     FROM tickbird.consumer_offsets AS o

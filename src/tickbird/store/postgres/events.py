@@ -28,9 +28,9 @@ _MAX_RUNS: Final = 500
 class PostgresEvents(NounStore, EventStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        # Namespaces that have a stream, as far as this process knows.
+        # Namespaces of which this process knows that they have a stream.
         self._streams: set[str] = set()
-        # Namespaces that this process has stamped since its last rest.
+        # Namespaces that this process has stamped since `stop_polling`.
         self._stamped: set[str] = set()
 
     async def publish(

@@ -104,7 +104,7 @@ DELETE FROM dead_letters
 WHERE id IN (SELECT id FROM dead_letters WHERE resolved_at < :cutoff ORDER BY resolved_at LIMIT :limit);
 
 -- name: prune_kept_events
--- Events that retention has passed over for the sake of letters that are gone.
+-- Events that retention has kept for a dead letter which no longer exists.
 DELETE FROM events
 WHERE id IN (
     SELECT e.id

@@ -75,7 +75,7 @@ class SqliteDeadLetters(NounStore, DeadLetterStore):
         replayed: set[int] = set()
         for letter_id, transaction_id in db.execute(SQL["find_failed_letters"], values).fetchall():
             unit = {**values, "id": letter_id, "transaction_id": transaction_id}
-            # Letters of one transaction come more than once.
+            # Letters of one unit are returned more than once.
             if letter_id not in replayed:
                 replayed.update(_update(db, "replay_letters", {**unit, "now": to_micros(at), "note": note or None}))
         detail = {"group": group, "letters": len(replayed), "note": note}

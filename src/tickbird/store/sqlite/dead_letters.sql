@@ -1,4 +1,4 @@
--- Dead letters: what operators see and decide.
+-- Dead letters: list, replay, skip and repair them.
 
 -- fragment: letter
 e.*, (SELECT CAST(m.value AS INTEGER) FROM meta AS m WHERE m.key = 'incarnation') AS incarnation,
@@ -6,7 +6,7 @@ l.id AS letter_id, l.consumer_group, l.state, l.failures, l.error, l.created_at,
 l.approved_by, l.resolved_at, l.resolved_by, l.note
 
 -- fragment: unit
--- The letter and those of its transaction.
+-- The letter and those that were published together with it.
 id IN (
     SELECT :id
     UNION ALL

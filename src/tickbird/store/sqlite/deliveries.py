@@ -1,4 +1,4 @@
-"""Deliveries on SQLite: what a partition has, and the statements of an outcome."""
+"""Deliveries on SQLite: the next events of a partition, and the statements of an outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.events import to_event
 from tickbird.store.sqlite.rows import dump
 
-# Events of other topics that a claim passes over in one partition.
+# The maximum number of events of other topics that a claim skips in one partition.
 _MAX_SCANNED: Final = 1_000
 
 
@@ -92,7 +92,7 @@ def _single_until(db: Session, namespace: str, row: NamedRow, batch: int) -> int
     if until is not None and until > offset:
         return int(until)
     positions, _, _ = _scan(db, namespace, row, batch)
-    # Without an event, it was a dead letter; then until the offset moves.
+    # Without new events, the batch was of dead letters: then until the offset moves.
     return positions[-1] if positions else int(offset) + 1
 
 

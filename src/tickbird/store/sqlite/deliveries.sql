@@ -17,7 +17,7 @@ AND NOT EXISTS (
 )
 
 -- name: find_claimable_partitions
--- The partitions that nothing holds back, each with its next event and its first letter that may be due.
+-- The partitions that are neither leased nor paused, each with its next event and its first letter that may be due.
 SELECT
     o.consumer_group, coalesce(g.scratch_of, g.name) AS consumer, g.topics, o.partition, o.position, o.crashes, o.single_until,
     o.pauses, o.leased_until,

@@ -88,7 +88,7 @@ FROM (
 WHERE until > pruned_until;
 
 -- name: groups_behind_retention
--- Groups with unread events up to a position, and where they are.
+-- Groups with unread events up to a position, and their lowest offset.
 SELECT g.name, min(o.position)
 FROM consumer_groups AS g
 JOIN consumer_offsets AS o ON o.namespace = g.namespace AND o.consumer_group = g.name AND o.position < :until
