@@ -418,7 +418,7 @@ async def test_events_belong_to_the_transaction(bird: Tickbird, client: Client, 
         for same in (kept, UUID(kept)):
             assert await publish(2, event_id=same) == kept
         await done(connection.commit())
-        with pytest.raises(ConflictError, match="has version 1, not 0"):
+        with pytest.raises(ConflictError, match=r"has version 1, not 0\. Read the newest event of the key"):
             await publish(3, expected_version=0)
         await done(connection.rollback())
     event = await client.events.get(kept)

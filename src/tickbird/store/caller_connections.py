@@ -191,16 +191,16 @@ def _converted_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        state, message = _state(error)
+        state, message, hint = _state(error)
         if state in _MISSING or _NO_TABLE.search(message):
             raise SchemaError(
                 f"this connection's database has no Tickbird schema, or an older one ({message[:200]}).",
                 hint="Pass a connection to the store's own database, and run `tickbird migrate` there.",
             ) from error
         if state == _CONFLICT:
-            raise ConflictError(f"{message}.") from error
+            raise ConflictError(f"{message}.", hint=hint) from error
         if state == _REFUSED:
-            raise InvalidError(f"{message}.") from error
+            raise InvalidError(f"{message}.", hint=hint) from error
         if state == _FAILED:
             raise ConflictError(
                 "the transaction of this connection has failed.", hint="Roll it back, then begin again."
@@ -208,14 +208,19 @@ def _converted_errors() -> Iterator[None]:
         raise
 
 
-def _state(error: BaseException) -> tuple[str, str]:
-    """The SQLSTATE and message of the driver's error inside all wrappers; empty for other errors."""
+def _state(error: BaseException) -> tuple[str, str, str]:
+    """The SQLSTATE, message and hint of the driver's error inside all wrappers; empty for other errors."""
     inner: Any = error
     for _ in range(5):
         state = getattr(inner, "sqlstate", None) or getattr(inner, "pgcode", None)
         if state or hasattr(inner, "sqlite_errorcode"):
-            return str(state or ""), str(inner).splitlines()[0]
+            return str(state or ""), str(inner).splitlines()[0], _hint(inner) or _hint(inner.__cause__)
         inner = getattr(inner, "orig", None) or inner.__cause__
         if inner is None:
             break
-    return "", ""
+    return "", "", ""
+
+
+def _hint(error: Any) -> str:
+    """The hint of an error of psycopg or asyncpg; SQLAlchemy's error of asyncpg has it in its cause."""
+    return getattr(getattr(error, "diag", None), "message_hint", None) or getattr(error, "hint", None) or ""
