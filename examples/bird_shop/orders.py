@@ -72,7 +72,7 @@ def add_orders(bird: Tickbird) -> None:
             bird.publish("orders.placed", "OrderPlaced", data, key=customer, connection=connection)
         return f"order {number} of {customer}: {sacks} sacks"
 
-    # One event per call, in order per customer. An event that fails holds back its customer, and no other.
+    # One event per call, in order per customer. If one fails, later events of this customer wait, and others continue.
     @bird.consumer("orders.*", group="billing", retries=2, backoff=Backoff(base=1, max=4))
     async def bill(event: Event) -> None:
         """Send the bill. Crane's bank often fails at first, and no dodo can carry 4 sacks."""

@@ -34,7 +34,9 @@ _BLOCKERS: Final = 1_000
 
 
 def no_such_event(event_id: str) -> NotFoundError:
-    return NotFoundError(f"there is no event {event_id[:60]!r}.", hint="`tickbird events ls` lists the newest.")
+    return NotFoundError(
+        f"there is no event {event_id[:60]!r}.", hint="`tickbird events ls` lists the events, oldest first."
+    )
 
 
 def read_id(event_id: str) -> UUID:

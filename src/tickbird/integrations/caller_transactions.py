@@ -97,7 +97,7 @@ def commit_in(bird: EnqueueApp, connection: Any, outcome: DeliveryOutcome) -> An
                 raise LeaseLostError(
                     f"group {outcome.lease.group}, partition {outcome.lease.partition}: these events are delivered by "
                     "another worker, or were handled already.",
-                    hint="Roll back: nothing of this transaction must remain.",
+                    hint="Roll back this transaction.",
                 )
 
         return steps(), joining.statements(bird.url)

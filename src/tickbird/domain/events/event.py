@@ -54,7 +54,9 @@ class NewEvent:
             object.__setattr__(self, "id", check_event_id(self.id))
         if self.expected_version is not None:
             if self.key is None:
-                raise InvalidError("expected_version: needs a key. Pass key=….", field="expected_version")
+                raise InvalidError(
+                    "expected_version: needs a key.", field="expected_version", hint="Pass the key of the event."
+                )
             version = self.expected_version
             if not isinstance(version, int) or isinstance(version, bool) or not 0 <= version < 2**63:
                 raise InvalidError("expected_version must be a whole number, 0 or more.", field="expected_version")
@@ -229,7 +231,7 @@ def check_event_id(event_id: str | uuid.UUID) -> uuid.UUID:
         return uuid.UUID(event_id)
     except (ValueError, AttributeError, TypeError):
         raise InvalidError(
-            f"id: {str(event_id)[:60]!r} is not a UUID.", field="id", hint="Leave it out: each event gets a new one."
+            f"id: {str(event_id)[:60]!r} is not a UUID.", field="id", hint="Omit it: each event gets a new one."
         ) from None
 
 
