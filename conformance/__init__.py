@@ -33,6 +33,7 @@ from conformance.declarations import (
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
 from conformance.operations.doctor import Inspections
+from conformance.operations.leadership import Leadership
 from conformance.operations.responses import HttpResponses
 from conformance.operations.sessions import Sessions
 from conformance.operations.tokens import Tokens
@@ -87,6 +88,7 @@ __all__ = [
     "Events",
     "HeldRuns",
     "HttpResponses",
+    "Leadership",
     "Pings",
     "Plain",
     "Queues",
@@ -153,6 +155,7 @@ class StoreConformance(
     Events,
     Consumers,
     DeadLetters,
+    Leadership,
 ):
     """The core and every capability, except functions in the store's database (`SqlFunctions`)."""
 

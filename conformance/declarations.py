@@ -18,6 +18,7 @@ from conformance.events.dead_letters import LetterChanges, LetterRetention, Lett
 from conformance.events.log import EventLog, EventRetention, EventTargets
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
+from conformance.operations.leadership import Leadership
 from conformance.operations.metrics import Metrics
 from conformance.operations.responses import HttpResponses
 from conformance.operations.sessions import Sessions
@@ -78,6 +79,7 @@ SUITES: Final[Mapping[str, type]] = {
     "events": Events,
     "held": HeldRuns,
     "http_responses": HttpResponses,
+    "leadership": Leadership,
     "limits": ConcurrencyLimits,
     "pings": Pings,
     "queues": Queues,

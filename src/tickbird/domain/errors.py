@@ -20,6 +20,7 @@ TickbirdError
 └── StoreError                    an error of the database, or of the server in front of it
     ├── StoreUnavailableError     the store cannot be reached, or timed out; a retry may help
     ├── SchemaError               missing, too old or too new for this code
+    ├── TermEndedError            the leader's term has ended, so that it may not plan
     └── AccessError               the server rejects the token, or its role or namespaces are not sufficient
         └── ClosedNamespaceError  the token has no access to this namespace
 """
@@ -140,6 +141,10 @@ class StoreUnavailableError(StoreError):
 
 class SchemaError(StoreError):
     """The database's schema is missing, too old or too new for this code."""
+
+
+class TermEndedError(StoreError):
+    """The term has ended: this process is not the leader, and may not plan."""
 
 
 class AccessError(StoreError):

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, get_args
 
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.leadership import SHARED, Coordination
 from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.text import NAME, check_name
 
@@ -32,6 +33,8 @@ class Worker:
     version: str
     # "worker" plans and executes, "planner" only plans, "executor" only executes; "sync" is a deploy step.
     kind: str = "worker"
+    # In leader mode ("leader"), it plans only while it is the leader.
+    coordination: Coordination = SHARED
     queues: tuple[str, ...] = ()
     slots: int = 0
     # Published targets (see `publish_targets`), and schedule name → fingerprint.

@@ -127,6 +127,8 @@ class RunRecord:
     first_started_at: datetime | None = None
     # The cron expression of the revision that it was planned with; None if that has another trigger.
     cron_spec: str | None = None
+    # The term of the leader that planned it; None without leader mode, and for decisions of commands.
+    term: int | None = None
 
     @property
     def trigger(self) -> str:
@@ -214,6 +216,8 @@ class SkipRecord:
     actor: str | None
     note: str
     decided_at: datetime
+    # The term of the leader that planned it, like that of a run.
+    term: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ LIMIT %(limit)s;
 -- name: skipped_since
 SELECT
     n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
-    s.decided_at
+    s.decided_at, s.term
 FROM tickbird.skips AS s
 JOIN tickbird.schedules AS n ON n.id = s.schedule_id
 WHERE n.namespace = %(namespace)s AND s.decided_at >= %(since)s
@@ -172,7 +172,7 @@ WHERE id = ANY(%(ids)s::bigint[]);
 -- name: activity_skips
 SELECT
     n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
-    s.decided_at
+    s.decided_at, s.term
 FROM tickbird.skips AS s
 JOIN tickbird.schedules AS n ON n.id = s.schedule_id
 WHERE s.id = ANY(%(ids)s::bigint[]);

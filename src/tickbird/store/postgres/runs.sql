@@ -652,7 +652,7 @@ ORDER BY scheduled_for, id
 LIMIT %(limit)s;
 
 -- name: skips_between
-SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at
+SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at, term
 FROM tickbird.skips
 WHERE schedule_id = %(schedule_id)s AND last_at >= %(first)s AND first_at <= %(last)s
 ORDER BY first_at, id

@@ -21,6 +21,7 @@ from tickbird.store.postgres.database.identity import PostgresIdentity
 from tickbird.store.postgres.dead_letters import PostgresDeadLetters
 from tickbird.store.postgres.events import PostgresEvents
 from tickbird.store.postgres.http_responses import PostgresHttpResponses
+from tickbird.store.postgres.leadership import PostgresLeadership
 from tickbird.store.postgres.leases import PostgresLeases
 from tickbird.store.postgres.ledger import PostgresLedger
 from tickbird.store.postgres.logs import PostgresLogs
@@ -72,6 +73,7 @@ class PostgresStore(Store):
         self.held = PostgresHeld(database)
         self.http_responses = PostgresHttpResponses(database)
         self.identity = identity
+        self.leadership = self._leadership = PostgresLeadership(database)
         self.leases = PostgresLeases(database)
         self.ledger = PostgresLedger(database)
         self.limits = PostgresLimits(database)
@@ -109,6 +111,7 @@ class PostgresStore(Store):
 
     async def close(self) -> None:
         await self._sql_functions.close()
+        await self._leadership.close()
         await self._database.notifier.close()
         await self._connections.close()
 

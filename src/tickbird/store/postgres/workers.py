@@ -36,6 +36,7 @@ class PostgresWorkers(NounStore, WorkerStore):
                 namespace=worker.namespace,
                 app=worker.app,
                 kind=worker.kind,
+                coordination=worker.coordination,
                 host=worker.host,
                 pid=worker.pid,
                 version=worker.version,

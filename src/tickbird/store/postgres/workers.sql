@@ -2,18 +2,19 @@
 
 -- name: heartbeat
 INSERT INTO tickbird.workers AS w (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
+    id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until
 )
 SELECT
-    %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declared)s, %(draining)s, %(standby_reason)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(id)s, %(namespace)s, %(app)s, %(kind)s, %(coordination)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[],
+    %(slots)s, %(tasks)s, %(declared)s, %(draining)s, %(standby_reason)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
 SET namespace = excluded.namespace,
     app = excluded.app,
     kind = excluded.kind,
+    coordination = excluded.coordination,
     host = excluded.host,
     pid = excluded.pid,
     version = excluded.version,
@@ -43,7 +44,7 @@ RETURNING
     ) + (kind IN ('worker', 'planner') AND NOT draining)::integer;
 
 -- fragment: worker_columns
-id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
+id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
 
 -- name: find_worker

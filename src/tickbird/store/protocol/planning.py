@@ -18,12 +18,14 @@ class PlanningStore(Protocol):
         *,
         hand_off: HandOff | None = None,
         expected: ClockBounds | None = None,
+        term: int | None = None,
         now: datetime | None = None,
     ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
 
         With `hand_off`, the planning worker may lease runs of ticks that are on time, instead of queueing them. If the
-        store's clock is outside of `expected`, nothing is planned.
+        store's clock is outside of `expected`, nothing is planned. With `term`, in leader mode, each transaction holds
+        the term to its commit and records it; raises TermEndedError if the term has ended.
         """
 
     async def ignored(self, limit: int = 20) -> Sequence[UnknownSchedule]:

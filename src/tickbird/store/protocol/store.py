@@ -26,6 +26,7 @@ from tickbird.store.protocol.events import EventStore
 from tickbird.store.protocol.held import HeldStore
 from tickbird.store.protocol.http_responses import HttpResponseStore
 from tickbird.store.protocol.identity import IdentityStore
+from tickbird.store.protocol.leadership import LeadershipStore
 from tickbird.store.protocol.leases import LeaseStore
 from tickbird.store.protocol.ledger import LedgerStore
 from tickbird.store.protocol.logs import LogStore
@@ -84,6 +85,9 @@ class Store(Protocol):
     )
     http_responses: HttpResponseStore = capability(
         "stored responses", "Requests with an `Idempotency-Key` are refused, unless they create a run."
+    )
+    leadership: LeadershipStore = capability(
+        "leader mode", 'A worker with `coordination="leader"` does not start; without it, every worker plans.'
     )
     limits: LimitStore = capability(
         "concurrency limits", "Runs of different schedules cannot share slots.", fields=("concurrency_key",)

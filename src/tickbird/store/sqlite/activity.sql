@@ -10,7 +10,7 @@ LIMIT :limit;
 -- name: skipped_since
 SELECT
     n.name AS schedule, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
-    s.decided_at
+    s.decided_at, s.term
 FROM skips AS s
 JOIN schedules AS n ON n.id = s.schedule_id
 WHERE n.namespace = :namespace AND s.decided_at >= :since
@@ -83,7 +83,7 @@ ORDER BY at, rank, id;
 -- name: activity_skips
 SELECT
     n.name AS schedule, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
-    s.decided_at
+    s.decided_at, s.term
 FROM skips AS s
 JOIN schedules AS n ON n.id = s.schedule_id
 WHERE s.id IN (SELECT value FROM json_each(:ids));

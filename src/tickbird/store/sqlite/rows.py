@@ -79,6 +79,7 @@ def to_run(row: NamedRow) -> RunRecord:
         applied_override=read_applied_override(row["applied_override"]),
         first_started_at=from_micros(row["first_started_at"]),
         cron_spec=row["cron_spec"],
+        term=row["term"],
     )
 
 
@@ -154,6 +155,7 @@ def to_skip(row: NamedRow) -> SkipRecord:
         actor=row["actor"],
         note=row["note"],
         decided_at=from_micros(row["decided_at"]),
+        term=row["term"],
     )
 
 
@@ -198,6 +200,7 @@ def to_worker(row: NamedRow) -> Worker:
         namespace=row["namespace"],
         app=row["app"],
         kind=row["kind"],
+        coordination=row["coordination"],
         host=row["host"],
         pid=row["pid"],
         version=row["version"],

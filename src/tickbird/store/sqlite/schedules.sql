@@ -79,7 +79,7 @@ ORDER BY id DESC
 LIMIT :limit;
 
 -- name: list_skips
-SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at
+SELECT id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at, term
 FROM skips
 WHERE schedule_id = :schedule_id AND last_at >= :first AND first_at <= :last
 ORDER BY last_at

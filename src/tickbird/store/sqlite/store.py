@@ -27,6 +27,7 @@ from tickbird.store.sqlite.database.url import MEMORY, read_url
 from tickbird.store.sqlite.dead_letters import SqliteDeadLetters
 from tickbird.store.sqlite.events import SqliteEvents
 from tickbird.store.sqlite.http_responses import SqliteHttpResponses
+from tickbird.store.sqlite.leadership import SqliteLeadership
 from tickbird.store.sqlite.leases import SqliteLeases
 from tickbird.store.sqlite.ledger import SqliteLedger
 from tickbird.store.sqlite.logs import SqliteLogs
@@ -74,6 +75,8 @@ class SqliteStore(Store):
         self.held = SqliteHeld(database)
         self.http_responses = SqliteHttpResponses(database)
         self.identity = identity
+        leader = self._writer if self.path == MEMORY else Connection(self._location, "tickbird-leader")
+        self.leadership = self._leadership = SqliteLeadership(database, leader)
         self.leases = SqliteLeases(database)
         self.ledger = SqliteLedger(database)
         self.limits = SqliteLimits(database)
@@ -112,6 +115,7 @@ class SqliteStore(Store):
             raise
 
     async def close(self) -> None:
+        await self._leadership.close()
         if self._reader is not self._writer:
             await self._reader.close()
         await self._writer.close()

@@ -44,6 +44,7 @@ class SqliteWorkers(NounStore, WorkerStore):
             "namespace": worker.namespace,
             "app": worker.app,
             "kind": worker.kind,
+            "coordination": worker.coordination,
             "host": worker.host,
             "pid": worker.pid,
             "version": worker.version,

@@ -2,12 +2,12 @@
 
 -- name: heartbeat
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason, health,
-    started_at, last_heartbeat_at, live_until
+    id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
+    health, started_at, last_heartbeat_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declared, :draining, :standby_reason, :health,
-    coalesce(:started_at, :now), :now, :live_until
+    :id, :namespace, :app, :kind, :coordination, :host, :pid, :version, :queues, :slots, :tasks, :declared, :draining,
+    :standby_reason, :health, coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
 SET queues = excluded.queues,
@@ -23,8 +23,8 @@ RETURNING coalesce(drain_requested_by, '');
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
-    live_until, standby_reason, health, drain_requested_at, drain_requested_by
+    id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, started_at,
+    last_heartbeat_at, live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE id = :id AND namespace = :namespace AND live_until > :now;
 
@@ -58,8 +58,8 @@ LIMIT 100;
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
-    live_until, standby_reason, health, drain_requested_at, drain_requested_by
+    id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, started_at,
+    last_heartbeat_at, live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

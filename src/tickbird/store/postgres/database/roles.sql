@@ -24,6 +24,7 @@ END $$;
 GRANT USAGE ON SCHEMA tickbird TO tickbird_viewer;
 GRANT SELECT ON tickbird.scheduled_job_runs, tickbird.scheduled_job_executions, tickbird.scheduled_job_status TO tickbird_viewer;
 GRANT SELECT ON tickbird.schedule_t, tickbird.outbox_message_t, tickbird.event_store_t TO tickbird_viewer;
+GRANT SELECT ON tickbird.scheduler_lock_t TO tickbird_viewer;
 -- An operator also triggers, pauses, resumes and cancels. An admin also defines jobs, of every role that may execute jobs.
 GRANT SELECT, INSERT, UPDATE, DELETE ON tickbird.scheduled_jobs TO tickbird_admin;
 GRANT SELECT, UPDATE ON tickbird.sql_settings TO tickbird_admin;

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import psycopg
 
-from tickbird.domain.errors import StoreError
+from tickbird.domain.errors import StoreError, TermEndedError
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule, earliest
 from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
@@ -32,6 +32,8 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache, Uncommi
 from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.shared.zone_data import PlanningPermission
 
+T = TypeVar("T")
+
 # A due schedule may be locked by another planner, which may never commit.
 _RECHECK_AFTER: Final = timedelta(seconds=1)
 _MAX_RETRIES: Final = 20
@@ -51,6 +53,8 @@ class Step:
     zones: Zones
     expected: ClockBounds | None
     now: datetime | None
+    # In leader mode, the term that this process plans in.
+    term: int | None = None
 
     async def plan(self, limit: int, hand_off: HandOff | None, wake: Callable[[], None]) -> PlanResult:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
@@ -134,7 +138,7 @@ class Step:
         """Plan in one transaction; returns the error of a refusal, and raises if the store is unreachable."""
         try:
             # A single schedule may cause a lock timeout.
-            return await self.connections.transact(work, patient=False)
+            return await self.connections.transact(lambda db: self._in_term(db, work), patient=False)
         except psycopg.Error as error:
             if error.sqlstate is None and not isinstance(error, psycopg.DataError):
                 raise translate(error, self.connections.display_name) from None
@@ -143,6 +147,12 @@ class Step:
             raise
         except Exception as error:  # noqa: BLE001 - an error that one row causes must not concern another
             return error
+
+    async def _in_term(self, db: Session, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Hold the term until the commit."""
+        if self.term is not None and not await db.fetch("hold_term", term=self.term):
+            raise TermEndedError(f"term {self.term} has ended.", hint="`tickbird leader` shows the current leader.")
+        return await work(db)
 
     async def _search(self, ids: Sequence[int], error: Exception, now: datetime) -> PlanResult:
         """Try halves of a refused batch until each refused schedule is isolated."""
@@ -213,7 +223,7 @@ class Step:
             return str(name)
 
         try:
-            return await self.connections.transact(work, patient=False)
+            return await self.connections.transact(lambda db: self._in_term(db, work), patient=False)
         except Exception:  # noqa: BLE001 - it is logged and tried again in any case
             return f"with id {schedule_id}"
 
@@ -235,10 +245,12 @@ class PostgresPlanning(NounStore, PlanningStore):
         *,
         hand_off: HandOff | None = None,
         expected: ClockBounds | None = None,
+        term: int | None = None,
         now: datetime | None = None,
     ) -> PlanResult:
         zones = await self._zone_data.cached()
-        step = Step(self._db.connections, self._db.revisions, self._backoff, self._next_due, zones, expected, now)
+        database = self._db
+        step = Step(database.connections, database.revisions, self._backoff, self._next_due, zones, expected, now, term)
         return await step.plan(limit, hand_off, self._db.notifier.notify)
 
     async def ignored(self, limit: int = 20) -> Sequence[UnknownSchedule]:

@@ -245,9 +245,11 @@ SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE S
 SELECT nextval('tickbird.ledger_id_seq') FROM generate_series(1, %(count)s);
 
 -- name: read_skips
+-- Only of the current term: a skip of another one is not extended.
 SELECT id, revision, reason, tickbird.epoch_seconds(last_at) AS last_at, run_id, actor, note
 FROM tickbird.skips
-WHERE id = ANY(%(ids)s::bigint[]);
+WHERE id = ANY(%(ids)s::bigint[])
+    AND term IS NOT DISTINCT FROM nullif(current_setting('tickbird.term', true), '')::bigint;
 
 -- name: write_on_time
 -- The hot path: ticks that become runs, queued or leased to the planning worker, and the cursors that they move.

@@ -129,9 +129,10 @@ LEFT JOIN revisions AS v ON v.schedule_id = s.id AND v.revision = ?
 WHERE s.id = ?;
 
 -- name: last_skips
+-- Only of the current term: a skip of another one is not extended.
 SELECT id, revision, reason, last_at / 1000000 AS last_at, run_id, actor, note
 FROM skips
-WHERE id IN (SELECT value FROM json_each(:ids));
+WHERE id IN (SELECT value FROM json_each(:ids)) AND term IS (SELECT value FROM counters WHERE name = 'planning_term');
 
 -- name: move_cursor
 UPDATE cursors

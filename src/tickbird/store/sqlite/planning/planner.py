@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from tickbird.domain.errors import TermEndedError
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule
 from tickbird.domain.schedules.codec import ignored_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
@@ -26,6 +27,7 @@ from tickbird.store.sqlite.database.database import Database, NounStore
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.transactions import read, write
+from tickbird.store.sqlite.leadership import in_term
 from tickbird.store.sqlite.planning.due import read_due, read_due_of
 from tickbird.store.sqlite.planning.planning import park_schedules, plan_due_cursors
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
@@ -61,6 +63,8 @@ class Step:
     backoff: PlanBackoff
     zones: Zones
     clock: Callable[[], datetime]
+    # In leader mode, the term that this process plans in.
+    term: int | None = None
     now: datetime = field(init=False)
 
     def plan(self, limit: int, hand_off: HandOff | None) -> PlanResult:
@@ -118,7 +122,9 @@ class Step:
     def _try(self, work: Callable[[], PlanResult]) -> PlanResult | Exception:
         """Plan in one transaction; returns the error of a refusal, and raises if the file cannot be used."""
         try:
-            return write(self.db, work)
+            return write(self.db, lambda: in_term(self.db, self.term, work))
+        except TermEndedError:
+            raise
         except Exception as error:
             # An error in one row must not affect another.
             self.revisions.clear()
@@ -179,7 +185,7 @@ class Step:
             return str(name)
 
         try:
-            return write(self.db, work)
+            return write(self.db, lambda: in_term(self.db, self.term, work))
         except Exception:  # noqa: BLE001 - it is logged and tried again in any case
             return f"with id {schedule_id}"
 
@@ -196,10 +202,11 @@ class SqlitePlanning(NounStore, PlanningStore):
         *,
         hand_off: HandOff | None = None,
         expected: ClockBounds | None = None,
+        term: int | None = None,
         now: datetime | None = None,
     ) -> PlanResult:
         zones = await self._zone_data.cached()
-        planned = await self._db.writer.run(lambda db: self._plan(db, zones, limit, hand_off, expected, now))
+        planned = await self._db.writer.run(lambda db: self._plan(db, zones, limit, hand_off, expected, term, now))
         if planned.runs > len(planned.leased):
             self._db.signal()
         return planned
@@ -217,6 +224,7 @@ class SqlitePlanning(NounStore, PlanningStore):
         limit: int,
         hand_off: HandOff | None,
         expected: ClockBounds | None,
+        term: int | None,
         now: datetime | None,
     ) -> PlanResult:
         at = read_clock(now)
@@ -227,4 +235,4 @@ class SqlitePlanning(NounStore, PlanningStore):
             later = read_clock(now)
             return at if has_jumped(later, expected) else later
 
-        return Step(db, self._db.revisions, self.backoff, zones, clock).plan(limit, hand_off)
+        return Step(db, self._db.revisions, self.backoff, zones, clock, term).plan(limit, hand_off)
