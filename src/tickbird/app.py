@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tickbird.consumer_registry import ConsumerRegistry
 from tickbird.domain.errors import StoreError
+from tickbird.domain.leadership import DEFAULT_TIMEOUT, SHARED, Coordination, check_coordination, check_timeout
 from tickbird.domain.text import check_name
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.loop_local import PerLoop
@@ -52,6 +53,8 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
         commands: Iterable[str] = (),
         command_env: Iterable[str] = (),
         sql_connections: int = 4,
+        coordination: Coordination = SHARED,
+        leader_timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         TaskRegistry.__init__(self, commands, command_env, sql_connections)
         ConsumerRegistry.__init__(self)
@@ -60,6 +63,9 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
         self.namespace = check_name("default" if namespace is None else namespace, "namespace")
         # On a server, None means the only namespace that the token may access.
         self._named = namespace
+        # The settings of its workers.
+        self.coordination = check_coordination(coordination)
+        self.leader_timeout = check_timeout(leader_timeout)
         self._token = token
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, if the app was imported by that reference.

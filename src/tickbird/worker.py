@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from tickbird.consumers.consumer import Consumer
 from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.leadership import SHARED, Coordination, check_coordination, check_timeout
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import (
@@ -57,6 +58,8 @@ class WorkerApp(Protocol):
     app: str
     namespace: str
     reference: str | None
+    coordination: Coordination
+    leader_timeout: float
 
     @property
     def tasks(self) -> Mapping[str, Any]: ...
@@ -206,6 +209,11 @@ class WorkerProcess:
         """Without `role` and `queues`, the environment variables apply: TICKBIRD_ROLE and TICKBIRD_QUEUES."""
         self._bird = bird
         self._options = options or EngineOptions()
+        self._options = replace(
+            self._options,
+            coordination=check_coordination(self._options.coordination or bird.coordination),
+            leader_timeout=check_timeout(self._options.leader_timeout or bird.leader_timeout),
+        )
         kind = _kind(role)
         served = _served(kind, queues)
         if kind != "executor" and not planning_is_on():
@@ -216,6 +224,8 @@ class WorkerProcess:
         )
         if kind == "planner":
             self.worker = replace(self.worker, queues=(), slots=0, tasks={})
+        if self.plans:
+            self.worker = replace(self.worker, coordination=self._options.coordination or SHARED)
         self._children = _children(bird, self._executables.values(), self._options) if self.executes else None
         self._consumers = ConsumerSet(bird.consumers, _consumer_threads(bird.consumers.values()))
         self._engine: Engine | None = None

@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.leadership import DEFAULT_TIMEOUT, LEADER, Coordination
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import Worker, executes, is_planner
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
@@ -16,7 +17,8 @@ from tickbird.engine.code_sync import Declarations
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.coverage import IDLE_INTERVAL, CoverageStep
 from tickbird.engine.dispatcher import Dispatcher
-from tickbird.engine.loop import StepLoop
+from tickbird.engine.leadership import Leadership
+from tickbird.engine.loop import Step, StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.engine.processes.pool import ProcessPool
@@ -35,6 +37,10 @@ _PLAN_AFTER = 0.005
 class EngineOptions:
     """Settings of a worker; times in seconds. An idle worker sends two heartbeats and three other requests a minute."""
 
+    # "leader": it plans only while it is the leader, and takes over if there is no heartbeat for the timeout. None: the
+    # setting of the app.
+    coordination: Coordination | None = None
+    leader_timeout: float | None = None
     lease: float = 30.0
     heartbeat: float = 30.0
     safety_poll: float = 60.0
@@ -105,7 +111,24 @@ class Engine:
         self._claim = StepLoop("claim", self.execution.claim, poll, self._may_work)
         self._finish = StepLoop("finish", self.execution.finish, poll)
         self._renew = StepLoop("renew", self.execution.leases.renew, options.lease / 3)
-        self._plan = StepLoop("plan", self.planning.step, poll, self._may_work)
+        self.leadership: Leadership | None = None
+        plan: Step = self.planning.step
+        if options.coordination == LEADER and is_planner(worker):
+            timeout = options.leader_timeout or DEFAULT_TIMEOUT
+            self.leadership = Leadership(
+                store.leadership,
+                clock,
+                lambda: self.maintenance.worker,
+                self.planning,
+                timeout=timeout,
+                may_lead=lambda: self.readiness.may_work and not clock_guard.alarmed,
+                is_second_choice=lambda: not self.readiness.plans_all_zones,
+            )
+            plan = self.leadership.plan
+            self._lead = StepLoop("leader", self.leadership.step, timeout)
+            self.leadership.on_elected = self._wake_plan
+            self.planning.on_planned = self.leadership.count
+        self._plan = StepLoop("plan", plan, poll, self._may_work)
         self._rescue = StepLoop("rescue", self.maintenance.rescue, 2 * options.lease, self._may_work)
         self._heartbeat = StepLoop("heartbeat", self.maintenance.heartbeat, options.heartbeat)
         self._prune = StepLoop("prune", self.maintenance.prune, PRUNE_PAUSE, self._may_work)
@@ -161,12 +184,19 @@ class Engine:
     def _wake_readiness(self) -> None:
         for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
             repeat.wake()
+        self._wake_leadership()
         self._wake_consumers()
+
+    def _wake_leadership(self) -> None:
+        """A leader may have resigned, or this worker may be ready to lead now."""
+        if self.leadership is not None:
+            self._lead.wake()
 
     def _wake_alarmed(self) -> None:
         """Report the alarm to other workers, which must not trust the clock either; claim the runs that wait for it."""
         self._heartbeat.wake()
         self._claim.wake()
+        self._wake_leadership()
 
     def _may_work(self) -> bool:
         """False, for example, in a copy of a store until a person accepts it."""
@@ -192,6 +222,8 @@ class Engine:
         working = [self._finish, self._renew, self._heartbeat, self._logs, self._cover]
         if self.plans:
             working += [self._zones, self._plan, self._rescue, self._prune]
+            if self.leadership is not None:
+                working.append(self._lead)
             if self.stamping is not None:
                 working.append(self._stamp)
         if self.executes:
@@ -209,6 +241,9 @@ class Engine:
             if self.consuming is not None:
                 self._consume.stop()
                 self.consuming.stop_claiming()
+            if self.leadership is not None:
+                self._lead.stop()
+                await self.leadership.end("the worker drains")
             await self._report_draining()
             await asyncio.gather(
                 *(part.drain(self._options.drain) for part in (self.execution, self.consuming) if part is not None)
@@ -218,6 +253,8 @@ class Engine:
             for repeat in working:
                 repeat.stop()
             await asyncio.gather(*tasks, listening, return_exceptions=True)
+            if self.leadership is not None:
+                await self.leadership.end("the worker ended")
             await self.logs.flush()
             await self._retire()
         if self.readiness.outdated_reason:
@@ -247,6 +284,7 @@ class Engine:
             async for heartbeat_requested in wakeups:
                 if heartbeat_requested:
                     self._heartbeat.wake()
+                    self._wake_leadership()
                 self._wake_all()
         return 0.0
 

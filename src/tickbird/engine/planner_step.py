@@ -51,20 +51,25 @@ class PlannerStep:
         self._clock_guard = clock_guard or ClockGuard(clock)
         # Starts the runs that are handed off to this worker.
         self._dispatcher = dispatcher
+        # Called with the numbers of planned runs and skips.
+        self.on_planned: Callable[[int, int], None] = lambda runs, skips: None
         # Called after a batch that may have published events.
         self.on_events: Callable[[], None] = lambda: None
 
-    async def step(self) -> float | None:
-        """Plan one or more batches; returns the seconds until the next schedule is due."""
+    async def step(self, term: int | None = None) -> float | None:
+        """Plan one or more batches; returns the seconds until the next schedule is due.
+
+        In leader mode, `term` is the term of this worker.
+        """
         began = self._clock.monotonic()
         expected = self._clock_guard.expected()
         was_idle, parallel_batches, self._parallel_batches = self._was_idle, self._parallel_batches, 1
         if parallel_batches == 1:
-            plans = [await self._plan(expected, 1)]
+            plans = [await self._plan(expected, 1, term)]
         else:
             # Each batch is offered an equal share of the free slots.
             shares = range(parallel_batches, 0, -1)
-            plans = await asyncio.gather(*(self._plan(expected, sharers) for sharers in shares))
+            plans = await asyncio.gather(*(self._plan(expected, sharers, term) for sharers in shares))
         # The batch that was planned last has read the schedules that the others left.
         last = max(plans, key=lambda result: result.now)
         if not self._clock_guard.trusts(last.now, began, expected):
@@ -83,13 +88,13 @@ class PlannerStep:
         # The store read its clock at the start of the step, so the step's duration is part of the wait.
         return (last.next_at - last.now).total_seconds() - seconds
 
-    async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
+    async def _plan(self, expected: ClockBounds | None, sharers: int, term: int | None) -> PlanResult:
         offer = None if self._dispatcher is None else self._dispatcher.offer(sharers)
         hand_off = None if offer is None else offer.hand_off
         leased: Sequence[ClaimedRun] = ()
         try:
             result = await self._store.planning.plan_due(
-                self._batch, hand_off=hand_off, expected=expected, now=self._clock.now()
+                self._batch, hand_off=hand_off, expected=expected, term=term, now=self._clock.now()
             )
             leased = result.leased
         finally:
@@ -99,6 +104,7 @@ class PlannerStep:
             self._on_runs()
         if result.events or result.runs > len(result.leased):
             self.on_events()
+        self.on_planned(result.runs, result.skips)
         _log_result(result)
         return result
 

@@ -53,6 +53,11 @@ class WorkerReadiness:
         return not self._copied and not self.outdated_reason and not self.clock_alarm_by
 
     @property
+    def plans_all_zones(self) -> bool:
+        """False if it plans only schedules in UTC, because its time zone data is not the store's."""
+        return not self._other_zones()
+
+    @property
     def standby_reason(self) -> str:
         """The reason for standby, as text; empty if the worker is ready."""
         alarm = self.clock_alarm_by and f"waits: worker {self.clock_alarm_by} detected a jump of the store's clock"

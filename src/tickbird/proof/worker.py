@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tickbird import Run, Tickbird
+from tickbird.domain.leadership import SHARED, Coordination
 from tickbird.domain.workers import WorkerRole
 from tickbird.engine.engine import EngineOptions
 from tickbird.proof.journal import Journal
@@ -36,11 +37,20 @@ class Setup:
     drain: float = 20.0
     slots: int = 10
     role: WorkerRole = "plan-and-execute"
+    coordination: Coordination = SHARED
+    leader_timeout: float = 2.0
     # Seconds by which its wall clock is ahead.
     clock_offset: int = 0
 
     def engine_options(self) -> EngineOptions:
-        return EngineOptions(lease=self.lease, heartbeat=self.heartbeat, safety_poll=self.safety_poll, drain=self.drain)
+        return EngineOptions(
+            lease=self.lease,
+            heartbeat=self.heartbeat,
+            safety_poll=self.safety_poll,
+            drain=self.drain,
+            coordination=self.coordination,
+            leader_timeout=self.leader_timeout,
+        )
 
 
 def run_worker(setup: Setup) -> None:

@@ -49,8 +49,8 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 
 -- name: list_lost_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
-    live_until, standby_reason, health, drain_requested_at, drain_requested_by
+    id, namespace, app, kind, coordination, host, pid, version, queues, slots, tasks, declared, draining, started_at,
+    last_heartbeat_at, live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until <= :now AND live_until > :cutoff
 ORDER BY live_until DESC, id

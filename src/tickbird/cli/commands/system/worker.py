@@ -15,6 +15,7 @@ from tickbird.cli.logging import LEVELS, log_to_stderr
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.params import MAX_ID, length
 from tickbird.cli.shell_completion import queue_names
+from tickbird.domain.leadership import COORDINATIONS, LEADER, Coordination
 from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
 from tickbird.domain.targets.target import TASK
@@ -75,6 +76,17 @@ _WITHOUT_APP = "sql-functions"
     help="Delete all but the newest N events of each namespace, also before they are 30 days old (default: no limit).",
 )
 @click.option(
+    "--coordination",
+    type=click.Choice(COORDINATIONS),
+    help="shared: every worker plans. leader: one of them plans, and another one takes over (default: the app's).",
+)
+@click.option(
+    "--leader-timeout",
+    type=length,
+    metavar="SECONDS",
+    help="Leader mode: seconds without a heartbeat of the leader until another worker takes over (default: the app's).",
+)
+@click.option(
     "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="Minimum level logged to stderr."
 )
 @click.pass_obj
@@ -91,6 +103,8 @@ def worker(
     drain: int,
     lease: int,
     max_events: int | None,
+    coordination: Coordination | None,
+    leader_timeout: int | None,
     log_level: str,
 ) -> None:
     """Plan and execute the schedules of an app.
@@ -109,7 +123,13 @@ def worker(
     from tickbird.engine.maintenance import Retention
     from tickbird.worker import WorkerProcess
 
-    options = EngineOptions(lease=float(lease), drain=float(drain), retention=Retention(max_events=max_events))
+    options = EngineOptions(
+        lease=float(lease),
+        drain=float(drain),
+        retention=Retention(max_events=max_events),
+        coordination=coordination,
+        leader_timeout=None if leader_timeout is None else float(leader_timeout),
+    )
     role: WorkerRole | None = "plan-only" if plan_only else "execute-only" if execute_only else None
     process = WorkerProcess(bird, slots=slots, queues=queues, role=role, options=options)
     described = process.worker
@@ -124,6 +144,7 @@ def worker(
 
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
+        doing = f"{doing}, in leader mode" if described.coordination == LEADER else doing
         doing = doing if process.may_work else "is on standby"
         log.info(
             "worker %s %s: %s, queues %s, %s",
