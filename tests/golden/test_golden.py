@@ -133,6 +133,10 @@ dead-letters skip 1 -y
 START
 workers
 drain w1
+leader
+ELECT
+leader
+leader --resign
 HOLD
 held
 held late
@@ -318,7 +322,12 @@ async def _consume(_: Client, store: Store) -> None:
     await steps.consume(store, fails=lambda _: True)
 
 
-WORKER = {"CONSUME": _consume, "WORK": _work, "HOLD": _hold, "START": _start}
+async def _elect(_: Client, store: Store) -> None:
+    """A leader."""
+    await store.leadership.elect(W1, 600)
+
+
+WORKER = {"ELECT": _elect, "CONSUME": _consume, "WORK": _work, "HOLD": _hold, "START": _start}
 
 
 def _documents(said: Said) -> Any:

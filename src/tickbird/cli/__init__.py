@@ -48,6 +48,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "queues": ("runs.queues", "List queues with runs, rate limits and workers."),
         "events": ("events.events", "List, show, explain and publish events."),
         "workers": ("system.workers", "List live workers: queues, slots, last heartbeat, and why a worker is idle."),
+        "leader": ("system.leader", "Show the leader of workers in leader mode, and the history of its terms."),
     },
     "Files": {
         "apply": ("files.apply", "Apply schedule files in one transaction."),

@@ -23,6 +23,7 @@ from tickbird.client.file_service import FileService
 from tickbird.client.files import Files
 from tickbird.client.forecast import Forecasts
 from tickbird.client.held import Held
+from tickbird.client.leadership import Leadership
 from tickbird.client.pings import Pings
 from tickbird.client.queues import Queues
 from tickbird.client.revisions import Revisions
@@ -86,6 +87,7 @@ class Client(ABC):
     forecasts = Noun(Forecasts)
     files = Noun(Files)
     workers = Noun(Workers)
+    leadership = Noun(Leadership)
     activity = Noun(ActivityLog)
     audit = Noun(AuditLog)
     tokens = Noun(Tokens)

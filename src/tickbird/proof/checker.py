@@ -18,6 +18,7 @@ from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.proof.executions import Execution, read_executions
 from tickbird.proof.journal import Entry
 from tickbird.proof.records import ScheduleRecords, StoreRecords
+from tickbird.proof.terms import find_wrong_terms
 
 # Origins of which a tick has at most one run.
 UNIQUE: Final = ("schedule", "catch_up", "backfill")
@@ -96,6 +97,9 @@ class Checker:
         for run in self._records.runs.values():
             self._check_run(run)
         self._check_journals()
+        if self._same_clock:
+            for text in find_wrong_terms(self._records):
+                self._report("I12", text)
         return self.verdict
 
     def _report(self, promise: str, text: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.domain.leadership import LEADER
 from tickbird.domain.runs.run import ACTIVE
 from tickbird.proof.checker import Checker
 from tickbird.proof.cleanup import CleanupProcess
@@ -123,6 +124,7 @@ class Proof:
                 verdict=checker.check(),
                 lateness=Lateness.of(list(records.runs.values())),
                 faults=self.faults,
+                terms=len(records.terms) if self._setup.get("coordination") == LEADER else None,
                 wrong_clocks=tuple(offset / 3_600 for offset in self._clock_offsets),
             )
         finally:

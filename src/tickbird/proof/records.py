@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from tickbird.domain.leadership import MAX_TERMS, LeaderTerm
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
@@ -53,6 +54,8 @@ class StoreRecords:
 
     schedules: dict[str, ScheduleRecords]
     runs: dict[int, RunRecord]
+    # Of leaders, newest first; empty without leader mode.
+    terms: Sequence[LeaderTerm] = ()
 
 
 async def read_records(store: Store, read: SpecReader = read_spec) -> StoreRecords:
@@ -72,7 +75,8 @@ async def read_records(store: Store, read: SpecReader = read_spec) -> StoreRecor
     for run in runs:
         if run.schedule is not None and run.schedule in schedules:
             schedules[run.schedule].runs.append(run)
-    return StoreRecords(schedules, {run.id: run for run in runs})
+    terms = (await store.leadership.get(limit=MAX_TERMS)).terms if "leadership" in store.capabilities else ()
+    return StoreRecords(schedules, {run.id: run for run in runs}, terms)
 
 
 def _read_specs(revisions: Sequence[RevisionRecord], read: SpecReader) -> dict[int, Spec]:

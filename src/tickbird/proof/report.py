@@ -41,6 +41,8 @@ class Report:
     verdict: Verdict
     lateness: Lateness = field(default_factory=Lateness)
     faults: Counter[str] = field(default_factory=Counter)
+    # The number of terms of leaders; None without leader mode.
+    terms: int | None = None
     # Hours by which the clocks of some workers were wrong.
     wrong_clocks: tuple[float, ...] = ()
     # The reason why something is left behind; empty if nothing is.
@@ -72,6 +74,7 @@ class Report:
             "late_starts": verdict.late_starts,
             "faults": dict(self.faults),
             "wrong_clocks": list(self.wrong_clocks),
+            "terms": self.terms,
             "violations": [asdict(violation) for violation in verdict.violations],
             "leftovers": self.leftovers,
         }

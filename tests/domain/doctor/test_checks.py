@@ -29,6 +29,7 @@ from tickbird.domain.doctor.snapshot import (
     Workload,
     ZoneDataStatus,
 )
+from tickbird.domain.leadership import LeaderLease
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.store_identity import ACCEPT_COPY
@@ -650,3 +651,35 @@ def test_only_the_first_problems_of_groups_are_listed() -> None:
     assert len([finding for finding in findings if finding.check == "consumers"]) == 11
     assert "5 more problems" in [finding for finding in findings if finding.check == "consumers"][-1].text
     assert "5 other groups have failed" in [finding for finding in findings if finding.check == "dead letters"][-1].text
+
+
+def _in_leader_mode(*modes: str, lease: LeaderLease | None = None) -> StoreSnapshot:
+    workers = [replace(WORKER, id=f"w{number}", coordination=mode) for number, mode in enumerate(modes, 1)]  # type: ignore[arg-type]
+    return replace(WORKING, workers=workers, lease=lease)
+
+
+def _findings_about_leaders(snapshot: StoreSnapshot) -> list[Finding]:
+    return [finding for finding in run_checks(snapshot) if finding.check == "leader"]
+
+
+def test_leader_mode_is_reported_only_where_it_is_used() -> None:
+    assert _findings_about_leaders(_in_leader_mode("shared", "shared")) == []
+    lease = LeaderLease(term=7, worker="w1", heartbeat_at=ago(20), timeout=60)
+    [finding] = _findings_about_leaders(_in_leader_mode("leader", "leader", lease=lease))
+    assert (finding.severity, finding.text) == ("ok", "w1 leads in term 7; 1 other worker can take over.")
+
+
+def test_a_missing_leader_is_a_problem() -> None:
+    [finding] = _findings_about_leaders(_in_leader_mode("leader", "leader"))
+    assert finding.severity == "problem"
+    assert "although 2 workers in leader mode should elect one" in finding.text
+    lease = LeaderLease(term=7, worker="w9", heartbeat_at=ago(90), timeout=60)
+    [finding] = _findings_about_leaders(_in_leader_mode("leader", lease=lease))
+    assert (finding.severity, "term 7 (w9) was 1 min 30 s ago" in finding.text) == ("problem", True)
+
+
+def test_a_mixed_fleet_is_a_warning() -> None:
+    lease = LeaderLease(term=7, worker="w1", heartbeat_at=ago(20), timeout=60)
+    [finding] = _findings_about_leaders(_in_leader_mode("leader", "shared", lease=lease))
+    assert finding.severity == "warning"
+    assert "1 worker without leader mode also plans: w2." in finding.text

@@ -116,3 +116,19 @@ async def test_audit_shows_actor_and_action(desk: Desk, served: Served) -> None:
     await expect(page.locator("tbody tr")).to_have_count(3)
     await expect(page.locator("details[open] pre")).to_contain_text("<script>alert(1)</script>")
     await desk.check("audit")
+
+
+@done
+async def test_the_leader_and_its_terms(desk: Desk, served: Served) -> None:
+    """An admin lets another worker lead."""
+    await served.store.leadership.elect(a_worker("w1", host=HOSTILE), 600)
+    page = await desk.open("/workers")
+    await expect(page.get_by_text("in term 1")).to_be_visible()
+    await desk.check("workers-leader")
+    await page.get_by_role("link", name="Let another worker lead…").click()
+    await page.get_by_label("Reason, for the audit log").fill("slow host")
+    await page.get_by_role("button", name="End the term").click()
+    await expect(page.get_by_text("Term 1 has ended. Another worker takes over.")).to_be_visible()
+    await expect(page.get_by_text("resigned (requested by")).to_be_visible()
+    leader = await served.client.leadership.get()
+    assert leader.lease is None

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from tickbird.domain.events.groups import GroupState
+from tickbird.domain.leadership import LeaderLease
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.targets.target import Target
@@ -273,6 +274,8 @@ class StoreSnapshot:
     workers: Sequence[Worker] = ()
     # Live workers of all namespaces that plan.
     planners: int = 0
+    # Of leader mode; None: nobody has it.
+    lease: LeaderLease | None = None
     work: Workload | None = None
     server: PostgresSnapshot | None = None
     file: SqliteSnapshot | None = None

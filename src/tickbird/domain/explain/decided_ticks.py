@@ -7,6 +7,7 @@ from tickbird.domain.explain.dependencies import DependencyExplainer
 from tickbird.domain.explain.explainer import Explainer, noted, status_phrase
 from tickbird.domain.explain.explanation import Explanation, Step, Verdict
 from tickbird.domain.explain.run_history import RunHistory
+from tickbird.domain.explain.run_steps import planned_in_term
 from tickbird.domain.messages import brief, capital, folded
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.definition import Definition
@@ -162,6 +163,8 @@ class SkipExplainer(Explainer):
         if skip.count > 1:
             why += f"; the skip covers {skip.count:,} ticks, from {self.times(skip.first)} to {self.times(skip.last)}"
         self.steps.append(Step(False, name, f"{capital(why)}.", skip.run_id, skip.decided_at))
+        if skip.term is not None:
+            self.steps.append(planned_in_term(skip.term, skip.decided_at))
         return self._explanation("skipped", f"Skipped ({skip.reason}): {why}.", skip.run_id)
 
     def _reason(self, skip: SkipRecord, definition: Definition) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from tickbird.domain.explain.attempt_steps import AttemptSteps
 from tickbird.domain.explain.context import RunContext
 from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.queue_steps import QueueSteps
-from tickbird.domain.explain.run_steps import RunSteps, seconds_between
+from tickbird.domain.explain.run_steps import RunSteps, planned_in_term, seconds_between
 from tickbird.domain.explain.wait_steps import WaitSteps
 from tickbird.domain.messages import capital
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord
@@ -30,6 +30,8 @@ class RunHistory(RunSteps):
     def steps(self) -> Iterator[Step]:
         """Yield every step in chronological order."""
         yield self._planned()
+        if self.run.term is not None:
+            yield planned_in_term(self.run.term, self.run.created_at, self.run.id)
         if step := self.wait.held():
             yield step
         if self.run.origin in TICK_ORIGINS and not self.run.waiting_for_dependency and self.run.reason != "dependency":

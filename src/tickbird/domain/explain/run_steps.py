@@ -6,7 +6,7 @@ from datetime import datetime
 
 from tickbird.domain.explain.context import RunContext
 from tickbird.domain.explain.dependencies import DependencyExplainer
-from tickbird.domain.explain.explanation import TimeFormatter
+from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.instants import to_seconds
@@ -32,6 +32,11 @@ class RunSteps:
     @property
     def first_start(self) -> datetime | None:
         return self.attempts[0].started_at if self.attempts else self.run.began_at
+
+
+def planned_in_term(term: int, at: datetime, run_id: int | None = None) -> Step:
+    """Return the step about the leader that planned a tick."""
+    return Step(None, "leader", f"The leader of term {term} planned it.", run_id, at)
 
 
 def run_name(run: RunRecord) -> str:

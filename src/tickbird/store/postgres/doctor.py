@@ -37,6 +37,7 @@ from tickbird.store.postgres.database.connection import Connection, Connections,
 from tickbird.store.postgres.database.errors import translate
 from tickbird.store.postgres.database.identity import read_database
 from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
+from tickbird.store.postgres.leadership import to_lease
 from tickbird.store.postgres.rows import texts, to_waiting_runs
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
@@ -112,6 +113,7 @@ async def examine(
             server = replace(server, unbuilt=await _unbuilt(inspector))
         bounds = {"namespace": namespace, "now": now}
         workers = await inspector.named("workers", "list_workers", **bounds) if is_usable else []
+        leases = await inspector.named("leader", "read_lease", now=now) if is_usable else []
         planners = await inspector.rows("planning", "examine_planners", now=now) if is_usable else []
         return StoreSnapshot(
             kind="postgresql",
@@ -123,6 +125,7 @@ async def examine(
             zones=await _zones(inspector) if is_usable else None,
             workers=[to_worker(row) for row in workers],
             planners=planners[0][0] if planners else 0,
+            lease=to_lease(leases[0]) if leases else None,
             work=await _work(inspector, {**bounds, "limit": MAX_COUNT, **readable_bounds()}) if is_usable else None,
             server=server,
             unseen=inspector.unseen,

@@ -88,8 +88,7 @@ class PostgresLeadership(NounStore, LeadershipStore):
     async def get(self, *, limit: int = 100, now: datetime | None = None) -> Leader:
         [row] = await self._db.fetch_named("read_lease", now=now)
         terms = await self._db.fetch_named("list_terms", limit=limit)
-        lease = _to_lease(row) if row["term"] is not None else None
-        return Leader(row["now"], lease, [LeaderTerm(**term) for term in terms])
+        return Leader(row["now"], to_lease(row), [LeaderTerm(**term) for term in terms])
 
     async def close(self) -> None:
         """Close its connection."""
@@ -128,7 +127,8 @@ class PostgresLeadership(NounStore, LeadershipStore):
 async def _read(db: Session, now: datetime | None) -> Election | None:
     """The lease; None if there is none."""
     [row] = await db.fetch_named("read_lease", now=now)
-    return None if row["term"] is None else Election(row["now"], _to_lease(row), elected=False)
+    lease = to_lease(row)
+    return None if lease is None else Election(row["now"], lease, elected=False)
 
 
 async def _elect(db: Session, worker: Worker, timeout: float, now: datetime | None) -> Election:
@@ -158,6 +158,11 @@ async def _end(
     rows = await db.fetch_named("end_term", term=term, note=note, runs=runs, skips=skips, now=now)
     await db.execute("call_for_heartbeats")
     return LeaderTerm(**rows[0]) if rows else None
+
+
+def to_lease(row: dict[str, Any]) -> LeaderLease | None:
+    """The lease of a row of `read_lease`; None if there is none."""
+    return None if row["term"] is None else _to_lease(row)
 
 
 def _to_lease(row: dict[str, Any]) -> LeaderLease:

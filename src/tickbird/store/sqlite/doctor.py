@@ -38,6 +38,7 @@ from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.transactions import read
 from tickbird.store.sqlite.database.url import MEMORY
+from tickbird.store.sqlite.leadership import read_lease
 from tickbird.store.sqlite.planning.zone_data import read_records
 from tickbird.store.sqlite.runs import waiting_runs
 from tickbird.store.sqlite.workers import live_workers
@@ -77,6 +78,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) ->
             ),
             workers=live_workers(db, namespace, now),
             planners=db.execute(SQL["examine_planners"], bounds).fetchone()[0],
+            lease=read_lease(db),
             work=_work(db, bounds),
         )
 

@@ -40,7 +40,7 @@ class SqliteLeadership(NounStore, LeadershipStore):
 
     async def elect(self, worker: Worker, timeout: float, *, now: datetime | None = None) -> Election:
         def peek(db: Session) -> Election | None:
-            at, lease = read_clock(now), _read(db)
+            at, lease = read_clock(now), read_lease(db)
             if lease is None or lease.worker == worker.id or not lease.is_live(at):
                 return None
             return Election(at, lease, elected=False)
@@ -87,7 +87,7 @@ class SqliteLeadership(NounStore, LeadershipStore):
     def _end(
         self, db: Session, namespace: str, actor: str, term: int | None, note: str, now: datetime | None
     ) -> LeaderTerm:
-        at, lease = read_clock(now), _read(db)
+        at, lease = read_clock(now), read_lease(db)
         if lease is None:
             raise no_leader()
         if term is not None and term != lease.term:
@@ -101,7 +101,7 @@ class SqliteLeadership(NounStore, LeadershipStore):
     @read_transaction
     def get(self, db: Session, *, limit: int = 100, now: datetime | None = None) -> Leader:
         terms = fetch_named(db, "list_terms", {"limit": limit})
-        return Leader(read_clock(now), _read(db), [_to_term(row) for row in terms])
+        return Leader(read_clock(now), read_lease(db), [_to_term(row) for row in terms])
 
     async def close(self) -> None:
         """Close its connection."""
@@ -132,7 +132,7 @@ def in_term(db: Session, term: int | None, work: Callable[[], T]) -> T:
 def _elect(db: Session, worker: Worker, timeout: float, now: datetime) -> Election:
     values = {"worker": worker.id, "now": to_micros(now)}
     ended = [row[0] for row in db.execute(SQL["delete_expired_lease"], values).fetchall()]
-    other = _read(db)
+    other = read_lease(db)
     if other is not None:
         return Election(now, other, elected=False)
     db.execute(SQL["close_terms"], {**values, "ended": dump(ended)})
@@ -152,7 +152,7 @@ def _end(db: Session, term: int, note: str, now: datetime, *, runs: int = 0, ski
     return _to_term(rows[0]) if rows else None
 
 
-def _read(db: Session) -> LeaderLease | None:
+def read_lease(db: Session) -> LeaderLease | None:
     rows = fetch_named(db, "read_lease", {})
     return _to_lease(rows[0]) if rows else None
 

@@ -17,6 +17,7 @@ from tickbird.cli.output import Cell, Printer, print_result
 from tickbird.client import StoreClient
 from tickbird.domain.doctor.finding import Finding, Severity, to_json, unusable
 from tickbird.domain.errors import StoreError
+from tickbird.domain.leadership import COORDINATIONS, SHARED, Coordination
 from tickbird.domain.messages import count
 from tickbird.domain.store_identity import StoreIdentity
 from tickbird.stores import must_exist, open_store
@@ -53,6 +54,13 @@ _SYMBOLS: dict[Severity, Cell] = {
 @click.option(
     "--processes", type=click.IntRange(1, 64), default=4, show_default=True, help="With --prove: number of workers."
 )
+@click.option(
+    "--coordination",
+    type=click.Choice(COORDINATIONS),
+    default=SHARED,
+    show_default=True,
+    help="With --prove: whether all workers plan, or one of them (leader mode).",
+)
 @click.option("--seed", type=click.IntRange(0), metavar="N", help="With --prove: seed of the faults (default: random).")
 @click.option("--clean", is_flag=True, help="With --prove: only remove the leftovers of an interrupted proof.")
 @actor_option
@@ -65,6 +73,7 @@ def doctor(
     prove: bool,
     minutes: float,
     processes: int,
+    coordination: Coordination,
     seed: int | None,
     clean: bool,
     actor: str,
@@ -81,7 +90,7 @@ def doctor(
     freezes and disconnects them, and gives them wrong clocks. Then it compares their work with the store and with every
     expected tick. It removes the temporary store at the end, also after Ctrl-C.
     """
-    for option in () if prove else ("clean", "minutes", "processes", "seed"):
+    for option in () if prove else ("clean", "minutes", "processes", "coordination", "seed"):
         if click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{option} requires --prove.")
     # A range accepts NaN, because NaN is neither below nor above.
@@ -90,7 +99,7 @@ def doctor(
     if prove:
         from tickbird.cli.commands.system import proof
 
-        return proof.clean(settings) if clean else proof.prove(settings, minutes, processes, seed)
+        return proof.clean(settings) if clean else proof.prove(settings, minutes, processes, coordination, seed)
 
     accepted: StoreIdentity | None = None
 

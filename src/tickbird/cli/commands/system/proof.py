@@ -11,6 +11,7 @@ from tickbird.cli.connection import run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, print_result, warn
+from tickbird.domain.leadership import LEADER, Coordination
 from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _MAX_COUNT = 20
 
 
-def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
+def prove(settings: GlobalOptions, minutes: float, processes: int, coordination: Coordination, seed: int | None) -> int:
     """Run the proof, print the result, and return the exit code."""
     # Imported here, because it needs everything that a worker does.
     from tickbird.proof import Proof
@@ -31,7 +32,7 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
     must_exist(store)
     # The proof uses its own store, but first reports a given store that cannot be used.
     run_async(store.check_schema(), settings)
-    proof = Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
+    proof = Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed, coordination=coordination)
     what = "the schema" if url.partition(":")[0].lower().startswith("postgres") else "the file"
     if not settings.as_json:
         lasts = duration_text(proof.seconds)
@@ -105,6 +106,8 @@ def _show(screen: Printer, report: Report, minutes: float) -> None:
             ("retried", f"{count(verdict.repeated, 'run')} retried because the worker was lost"),
         ]
     )
+    if report.terms is not None:
+        screen.fields([("terms", f"{report.terms} terms of leaders; they only grew")])
     if verdict.late_starts:
         text = (
             "started late: the worker was frozen between its last lease check and the function. Its finish was refused."
@@ -123,6 +126,7 @@ def _show(screen: Printer, report: Report, minutes: float) -> None:
         screen.line(Cell("✗ No tick ran, so nothing is proven.", "red"))
     else:
         again = f"tickbird doctor --prove --minutes {minutes:g} --processes {report.processes} --seed {report.seed}"
+        again += f" --coordination {LEADER}" if report.terms is not None else ""
         screen.line(f"{count(len(verdict.violations), 'broken promise')}. Repeat the same faults with: {again}")
     if report.leftovers:
         hint = "Try again with `tickbird doctor --prove --clean`."
