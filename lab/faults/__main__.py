@@ -19,16 +19,26 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lab.faults.burst import BurstReport, run_burst
 from lab.faults.fault_run import FaultRun, Report
+from tickbird.domain.leadership import COORDINATIONS, SHARED, Coordination
 
 
 @click.command(help=__doc__)
 @click.option("--minutes", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Duration of the faults.")
 @click.option("--seed", type=int, help="Repeat the faults of a seed (default: random, printed at the end).")
 @click.option("--store", type=click.Choice(["postgresql", "sqlite"]), default="postgresql", show_default=True)
+@click.option("--coordination", type=click.Choice(COORDINATIONS), default=SHARED, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.option("--burst", type=click.IntRange(1), metavar="N", help="Instead: N schedules that are due at once.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Write journals and logs to this folder, and keep it.")
-def main(minutes: float, seed: int | None, store: str, as_json: bool, burst: int | None, keep: Path | None) -> None:
+def main(
+    minutes: float,
+    seed: int | None,
+    store: str,
+    coordination: Coordination,
+    as_json: bool,
+    burst: int | None,
+    keep: Path | None,
+) -> None:
     """Exit with 1 if a promise was broken."""
     if burst is not None:
         with _folder(keep) as folder, _store(store, folder) as (url, _):
@@ -37,7 +47,7 @@ def main(minutes: float, seed: int | None, store: str, as_json: bool, burst: int
         sys.exit(1 if burst_report.late else 0)
     seed = random.randrange(1_000_000) if seed is None else seed
     with _folder(keep) as folder, _store(store, folder) as (url, server), _progress(60 * minutes) as show_progress:
-        fault_run = FaultRun(url, folder, seed, 60 * minutes, server=server)
+        fault_run = FaultRun(url, folder, seed, 60 * minutes, server=server, coordination=coordination)
         fault_run.on_progress = show_progress
         report = asyncio.run(fault_run.run())
     if as_json:

@@ -27,6 +27,7 @@ from lab.zones import write_zone, zones_of
 from tickbird import every
 from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.domain.leadership import SHARED, Coordination
 from tickbird.domain.runs.run import FINAL
 from tickbird.proof.checker import Verdict
 from tickbird.proof.fleet import Member, until
@@ -67,8 +68,18 @@ class Report:
 class FaultRun:
     """Workers with their own connection to the store, clients that edit, and a plan of faults."""
 
-    def __init__(self, url: str, folder: Path, seed: int, seconds: float, *, server: Any = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        folder: Path,
+        seed: int,
+        seconds: float,
+        *,
+        server: Any = None,
+        coordination: Coordination = SHARED,
+    ) -> None:
         """`server` is the PostgreSQL server to restart, if any."""
+        self._setup = {**SETUP, "coordination": coordination}
         self.url = url
         self.seed = seed
         self.seconds = seconds
@@ -144,8 +155,8 @@ class FaultRun:
             # Its clock is hours ahead, which must have no effect.
             environment |= self._clock.environment
         if environment:
-            return self.fleet.spawn(url=url, environment=environment, **SETUP)
-        return self.fleet.start(url=url, **SETUP)
+            return self.fleet.spawn(url=url, environment=environment, **self._setup)
+        return self.fleet.start(url=url, **self._setup)
 
     async def _supervise(self) -> None:
         """Replace workers that have ended, for example because they could not reach the store at startup."""

@@ -15,6 +15,7 @@ from lab.simulation.dependencies import Dependencies
 from lab.simulation.deploys import Deploys
 from lab.simulation.held_runs import HeldRuns
 from lab.simulation.history import AWAITING, HELD, MICROS, CursorRow, Event, RunRow, SkipRow
+from lab.simulation.leadership import LeaderTerms
 from lab.simulation.lifecycle import Lifecycle
 from lab.simulation.rates import Rates
 from lab.simulation.watched import Watched
@@ -60,6 +61,7 @@ class Checker:
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
+        self.leader_terms = LeaderTerms(self)
         heartbeat = record.scenario.heartbeat
         # A worker that was frozen or disconnected learns of a jump only when faults end.
         standby_time = HOLD_TIME + POLL_TIME if record.jumps else 0.0
@@ -83,6 +85,7 @@ class Checker:
                     self.broken("I4", f"{call.verb} was refused but changed rows")
                 continue
             self.deploys.see(call)
+            self.leader_terms.see(call)
             self._see(call, by_call.get(call.number, []))
             self.clocks.see(call, changed=call.number in by_call)
         self.lifecycle.at_end()

@@ -54,6 +54,9 @@ class Host:
         self.id = name
         self.version = version
         self.undisturbed = world.calm
+        number = int(name.removeprefix("w"))
+        scenario = world.scenario
+        self.in_leader_mode = bool(scenario.leader_timeout) and not (scenario.is_mixed and number % 3 == 0)
         self.loop = new_loop(world.timeline)
         self.store = FaultyStore(self)
         # True if packets between it and the store are dropped.
@@ -95,6 +98,8 @@ class Host:
             safety_poll=2.0 * scenario.heartbeat,
             drain=scenario.lease / 2,
             retention=Retention(scenario.retention, scenario.keep),
+            coordination="leader" if self.in_leader_mode else "shared",
+            leader_timeout=scenario.leader_timeout or None,
         )
         engine = Engine(
             cast(Any, self.store),

@@ -79,6 +79,8 @@ class ProcessFaults:
             kinds += [self._jump] * 6
         if scenario.refusals:
             kinds += [self._refuse_runs] * 6
+        if scenario.leader_timeout:
+            kinds += [self._remove_lease] * 2 + [self._freeze_leader] * 4
         for _ in range(scenario.process_faults):
             await asyncio.sleep(chance.random() * 2 * gap)
             if self._stopped:
@@ -152,6 +154,31 @@ class ProcessFaults:
 
     def _accept_runs(self) -> None:
         self._world.store._writer._db.execute("DROP TRIGGER IF EXISTS refuse")
+
+    def _leader(self) -> Host | None:
+        rows = self._world.store._writer._db.execute("SELECT worker FROM leader_lease").fetchall()
+        host = self._world.hosts.get(rows[0][0]) if rows else None
+        return host if host is not None and host.alive else None
+
+    async def _freeze_leader(self) -> None:
+        """Freeze or cut off the leader, possibly longer than its lease."""
+        host, world = self._leader(), self._world
+        if host is None:
+            return
+        if world.chance.random() < 0.5:
+            host.freeze("as the leader")
+            return
+        host.cut_off = True
+        duration = world.scenario.leader_timeout * world.chance.choice((0.3, 1.1, 3.0))
+        world.note(host.id, f"is cut off as the leader for {duration:.3f} s")
+        world.later(duration, lambda: setattr(host, "cut_off", False))
+
+    async def _remove_lease(self) -> None:
+        """Plain SQL deletes the lease: the former leader and the next one both believe that they lead."""
+        world = self._world
+        world.note("", "the lease of the leader is deleted")
+        world.store._writer._db.execute("DELETE FROM leader_lease")
+        world.remove_leader()
 
     async def _outage(self) -> None:
         """Kill all workers for some time."""

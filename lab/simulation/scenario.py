@@ -68,6 +68,10 @@ class Scenario:
     dependencies: bool = False
     shadows: bool = False
     refusals: bool = False
+    # Seconds without a heartbeat until another worker takes over; 0: without leader mode.
+    leader_timeout: float = 0.0
+    # Some of the workers are not in leader mode.
+    is_mixed: bool = False
 
     def add(self, spec: Spec) -> int:
         """Store a spec; returns its index."""
@@ -108,6 +112,8 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         # With separate random numbers, so that earlier seeds do not change.
         shadows=Random(f"old system {seed}").random() < 0.15,
         refusals=Random(f"refusals {seed}").random() < 0.2,
+        leader_timeout=leader_timeout(seed, heartbeat),
+        is_mixed=Random(f"mixed fleet {seed}").random() < 0.2,
     )
     if scenario.dependencies:
         # A success that is deleted before it is needed would be unknown; so none is deleted.
@@ -146,6 +152,12 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
     for number in range(chance.randrange(12, 25) if many_schedules else chance.choice((few, 1, 2, 3))):
         scenario.operator_schedules[f"hand-{number}"] = scenario.add(make_spec(scenario, chance))
     return scenario
+
+
+def leader_timeout(seed: int, heartbeat: int) -> float:
+    """A third of the scenarios have leader mode."""
+    chance = Random(f"leader {seed}")
+    return heartbeat * chance.choice((0.3, 0.8, 1.5)) if chance.random() < 0.33 else 0.0
 
 
 def make_spec(scenario: Scenario, chance: Random) -> Spec:

@@ -179,6 +179,10 @@ class World:
             raise
         return call
 
+    def remove_leader(self) -> None:
+        """Record that the lease of the leader was deleted."""
+        self.calls.append(Call(len(self.calls), self.elapsed, self.store_now(), "", "leadership.remove", (), {}))
+
     def set_clock(self, seconds: float) -> None:
         """Set the store's clock forward by some seconds."""
         self.note("", f"the store's clock is set by {seconds:+.3f} s")

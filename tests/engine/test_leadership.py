@@ -21,6 +21,7 @@ from tickbird.domain.leadership import Election, LeaderLease, LeaderTerm
 from tickbird.engine.engine import EngineOptions
 from tickbird.engine.leadership import Leadership
 from tickbird.engine.planner_step import PlannerStep
+from tickbird.store.sqlite import SqliteStore
 
 LEADER = replace(QUICK, coordination="leader")
 
@@ -211,6 +212,42 @@ async def test_a_drain_waits_for_the_planning_step_and_resigns(scene: Scene) -> 
     assert scene.store.calls[-1] == "resign from 1: the worker drains"
     assert await scene.leadership.plan() is None
     assert await scene.leadership.step() is None
+
+
+async def test_a_follower_reads_the_lease_at_most_twice_a_minute() -> None:
+    """Ten minutes with a leader that lives, in the time of a manual clock."""
+    clock = ManualSeconds()
+    store = SqliteStore("sqlite://")
+    await store.open()
+    reads = 0
+    elect = store.leadership.elect
+
+    async def counted(*args: Any, **options: Any) -> Election:
+        nonlocal reads
+        reads += 1
+        return await elect(*args, **options)
+
+    workers = [
+        Leadership(
+            store.leadership,
+            clock,
+            lambda name=name: a_worker(name),  # type: ignore[misc]
+            ScriptedPlanner(),
+            timeout=60.0,
+            may_lead=lambda: True,
+        )
+        for name in ("leader", "follower")
+    ]
+    due = [await worker.step() for worker in workers]
+    store.leadership.elect = counted  # type: ignore[method-assign]
+    for second in range(1, 601):
+        clock.seconds = second
+        for index, worker in enumerate(workers):
+            if second >= (due[index] or 0.0):
+                due[index] = second + (await worker.step() or 60.0)
+    assert [worker.term for worker in workers] == [1, None]
+    assert 0 < reads <= 20
+    await store.close()
 
 
 async def test_workers_hand_over_and_every_run_has_its_term(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -34,6 +34,18 @@ async def test_faults_on_an_older_server(tmp_path: Path, debian_postgres: int) -
         await _play(FaultRun(server.create_database(), tmp_path, 7, SECONDS, server=server))
 
 
+@pytest.mark.timeout(600)
+async def test_faults_on_one_file_in_leader_mode(tmp_path: Path) -> None:
+    await _play(FaultRun(f"sqlite:///{tmp_path}/tickbird.db", tmp_path, 12, SECONDS, coordination="leader"))
+
+
+@pytest.mark.timeout(600)
+async def test_faults_on_an_older_server_in_leader_mode(tmp_path: Path, debian_postgres: int) -> None:
+    with PostgresServer(debian_postgres, fsync=True) as server:
+        url = server.create_database()
+        await _play(FaultRun(url, tmp_path, 8, SECONDS, server=server, coordination="leader"))
+
+
 def test_a_seed_is_a_plan() -> None:
     plan = make_plan(5, 600.0, slots=4, on_file=False)
     assert plan == make_plan(5, 600.0, slots=4, on_file=False)

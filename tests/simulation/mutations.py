@@ -324,6 +324,22 @@ def a_refused_schedule_is_parked(patch: Patch) -> None:
     patch.setattr(planner, "_ROW_ERRORS", (Exception,))
 
 
+def planning_ignores_its_term(patch: Patch) -> None:
+    """A former leader plans on."""
+    patch.setitem(SQL, "has_term", "SELECT 1 WHERE :term IS NOT NULL")
+
+
+def terms_begin_again(patch: Patch) -> None:
+    """After a resignation, the number of the term is issued again."""
+    change_sql(
+        patch,
+        "issue_term",
+        "max(value + 1, excluded.value)",
+        "(SELECT count(*) FROM leader_terms WHERE ended_at IS NULL) + 1",
+    )
+    change_sql(patch, "begin_term", "INSERT INTO", "INSERT OR REPLACE INTO")
+
+
 PLANNER = (
     last_tick_of_a_window_is_lost,
     coalesced_into_the_wrong_label,
@@ -350,6 +366,7 @@ DEPENDENCIES = (an_old_success_will_do, a_success_is_not_noted, the_wait_for_a_s
 SHADOWS = (a_shadow_is_caught_up, a_shadow_waits_for_others)
 LEASE = (renew_asks_for_no_owner, rescue_takes_good_leases, worker_goes_on_past_its_lease)
 CLOCK = (jumps_are_believed, jumps_are_believed_too_late, the_store_ignores_what_is_expected)
+LEADER = (planning_ignores_its_term, terms_begin_again)
 DEPLOYS = (old_workers_revert_a_deploy,)
 REFUSALS = (a_refused_schedule_is_never_tried_again, a_refused_schedule_is_parked)
 MUTATIONS = (
@@ -367,6 +384,7 @@ MUTATIONS = (
     + CLOCK
     + DEPLOYS
     + REFUSALS
+    + LEADER
 )
 # These show only in scenarios with the affected feature.
 FEATURES = {
@@ -377,6 +395,7 @@ FEATURES = {
     **dict.fromkeys(DEPENDENCIES, "dependencies"),
     **dict.fromkeys(SHADOWS, "shadows"),
     **dict.fromkeys(REFUSALS, "refusals"),
+    **dict.fromkeys(LEADER, "leader_timeout"),
 }
 # The seed that last detected each, which is tried first; if the simulation has changed since, all seeds are tried.
 SEEN: dict[Callable[[Patch], None], int] = {

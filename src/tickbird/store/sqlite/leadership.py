@@ -121,10 +121,7 @@ def in_term(db: Session, term: int | None, work: Callable[[], T]) -> T:
     if db.execute(SQL["has_term"], {"term": term}).fetchone() is None:
         raise TermEndedError(f"term {term} has ended.", hint="`tickbird leader` shows the current leader.")
     db.execute(SQL["set_planning_term"], {"term": term})
-    run_id, skip_id = db.execute(SQL["ledger_ids"]).fetchone()
     result = work()
-    db.execute(SQL["write_term_of_runs"], {"term": term, "after": run_id})
-    db.execute(SQL["write_term_of_skips"], {"term": term, "after": skip_id})
     db.execute(SQL["delete_planning_term"])
     return result
 

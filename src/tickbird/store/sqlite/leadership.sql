@@ -58,20 +58,9 @@ SELECT {term_columns} FROM leader_terms ORDER BY term DESC LIMIT :limit;
 SELECT 1 FROM leader_lease WHERE term = :term;
 
 -- name: set_planning_term
--- Read by `last_skips`; deleted before the end of the transaction.
+-- The term of new runs and skips; deleted before the end of the transaction.
 INSERT INTO counters (name, value) VALUES ('planning_term', :term)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
 -- name: delete_planning_term
 DELETE FROM counters WHERE name = 'planning_term';
-
--- name: ledger_ids
-SELECT
-    (SELECT value FROM counters WHERE name = 'run_id'),
-    (SELECT value FROM counters WHERE name = 'skip_id');
-
--- name: write_term_of_runs
-UPDATE runs SET term = :term WHERE id > :after;
-
--- name: write_term_of_skips
-UPDATE skips SET term = :term WHERE id > :after;

@@ -1,6 +1,10 @@
 -- Runs: from insertion to pruning.
 -- `{name}` is replaced by the text below `-- fragment: name`.
 
+-- fragment: planning_term
+-- In leader mode, the term of the current planning transaction.
+(SELECT value FROM counters WHERE name = 'planning_term')
+
 -- fragment: unless_planned
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
 
@@ -8,22 +12,23 @@ ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up'
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
     available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
-    deferred_until_minute, created_at
+    deferred_until_minute, created_at, term
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?23),
-    coalesce(?12 * 1000000, ?23), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23
+    coalesce(?12 * 1000000, ?23), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+    {planning_term}
 )
 {unless_planned};
 
 -- name: insert_on_time
 INSERT INTO runs (
     id, created_at, schedule_id, revision, scheduled_for, due_at, available_at, start_by, namespace, target_kind, target,
-    queue, priority, crash_limit, status, origin
+    queue, priority, crash_limit, status, origin, term
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'queued',
-    'schedule'
+    'schedule', {planning_term}
 )
 {unless_planned};
 
@@ -31,11 +36,11 @@ VALUES (
 -- Like insert_on_time, already running on the planning worker.
 INSERT INTO runs (
     id, created_at, schedule_id, revision, scheduled_for, due_at, available_at, start_by, namespace, target_kind, target,
-    queue, priority, crash_limit, status, origin, attempt, incarnation, worker, started_at, lease_until
+    queue, priority, crash_limit, status, origin, attempt, incarnation, worker, started_at, lease_until, term
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'running',
-    'schedule', 1, ?14, ?15, ?2, ?16
+    'schedule', 1, ?14, ?15, ?2, ?16, {planning_term}
 )
 {unless_planned};
 

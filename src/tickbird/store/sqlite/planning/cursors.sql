@@ -26,6 +26,10 @@
 {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
 AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 
+-- fragment: planning_term
+-- In leader mode, the term of the current planning transaction.
+(SELECT value FROM counters WHERE name = 'planning_term')
+
 -- fragment: due_cursor
 schedule_id,
 revision,
@@ -132,7 +136,7 @@ WHERE s.id = ?;
 -- Only of the current term: a skip of another one is not extended.
 SELECT id, revision, reason, last_at / 1000000 AS last_at, run_id, actor, note
 FROM skips
-WHERE id IN (SELECT value FROM json_each(:ids)) AND term IS (SELECT value FROM counters WHERE name = 'planning_term');
+WHERE id IN (SELECT value FROM json_each(:ids)) AND term IS {planning_term};
 
 -- name: move_cursor
 UPDATE cursors
@@ -171,8 +175,10 @@ UPDATE cursors SET zone_generation = :zones WHERE schedule_id = :id AND zone_gen
 UPDATE runs SET applied_override = ?2 WHERE id = ?1;
 
 -- name: insert_skip
-INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)
-VALUES (?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?7, ?8, ?9, ?10, ?11);
+INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at, term)
+VALUES (
+    ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?7, ?8, ?9, ?10, ?11, {planning_term}
+);
 
 -- name: extend_skip
 UPDATE skips SET last_at = ?2 * 1000000, count = count + ?3, decided_at = ?4 WHERE id = ?1;
