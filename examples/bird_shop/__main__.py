@@ -26,14 +26,16 @@ from examples.bird_shop.app import bird, prepare
 from examples.bird_shop.ledger import Ledger
 from examples.bird_shop.snapshot import Snapshot
 from examples.bird_shop.terminal import Display, Lines, Screen, plain_shapes
+from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError, TickbirdError
+from tickbird.domain.leadership import LEADER, SHARED
 from tickbird.engine.engine import EngineOptions
 from tickbird.stores import open_store
 from tickbird.worker import ECHO, WorkerProcess
 
 # Few slots, so that runs sometimes wait for one; a short lease, so that the runs of a killed demo are soon retried.
 SLOTS = 7
-OPTIONS = EngineOptions(lease=10.0, heartbeat=5.0, drain=20.0)
+OPTIONS = EngineOptions(lease=10.0, heartbeat=5.0, drain=20.0, leader_timeout=10.0)
 _REFRESH = 0.25
 _LINES_WIDTH = 120
 
@@ -50,12 +52,18 @@ class Notices(logging.Handler):
 
 
 class Demo:
-    """Runs the worker, the ledger reader and the display until the worker has drained."""
+    """Runs the worker, the ledger reader and the display until the worker has drained.
+
+    In leader mode, a second worker takes over when the first one is lost.
+    """
 
     def __init__(self, display: Display, notices: Notices) -> None:
         self._display = display
         self._notices = notices
         self._process = WorkerProcess(bird, slots=SLOTS, options=OPTIONS)
+        self._leads = bird.coordination == LEADER
+        self._processes = [self._process, *([WorkerProcess(bird, slots=1, options=OPTIONS)] if self._leads else [])]
+        self._term = 0
         self._draining = False
         self._signalled_at = float("-inf")
 
@@ -75,19 +83,21 @@ class Demo:
                 loop.call_later(seconds, self._drain)
             self._display.begin(store.url)
             try:
-                return await self._show(ledger)
+                return await self._show(ledger, client)
             finally:
                 self._display.end()
         finally:
             await store.close()
 
-    async def _show(self, ledger: Ledger) -> Snapshot:
-        working = asyncio.create_task(self._process.run())
+    async def _show(self, ledger: Ledger, client: Client) -> Snapshot:
+        working = asyncio.ensure_future(asyncio.gather(*(process.run() for process in self._processes)))
         while True:
             # Check this before reading, so that the last snapshot includes everything that the worker has recorded.
             ended = working.done()
             try:
                 snapshot = await ledger.look()
+                if self._leads:
+                    await self._notice_leader(client)
             except StoreUnavailableError as error:
                 if ended:
                     raise
@@ -100,6 +110,13 @@ class Demo:
                     await working
                     return snapshot
             await asyncio.wait({working}, timeout=_REFRESH)
+
+    async def _notice_leader(self, client: Client) -> None:
+        """Show the leader when it changes; it stays in the view until the next warning."""
+        current = (await client.leadership.get(limit=1)).current
+        if current is not None and current.term != self._term:
+            self._term = current.term
+            self._notices.newest = f"leader mode: {current.worker} leads in term {current.term}"
 
     def _on_signal(self, number: int) -> None:
         now = time.monotonic()
@@ -114,7 +131,8 @@ class Demo:
 
     def _drain(self) -> None:
         self._draining = True
-        self._process.drain()
+        for process in self._processes:
+            process.drain()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,6 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="postgres: a temporary server, and a job that is defined by plain SQL (%(default)s)",
     )
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
+    parser.add_argument("--leader", action="store_true", help="run two workers in leader mode: one of them plans")
     parser.add_argument("--seconds", type=float, help="drain and end after this many seconds")
     parser.add_argument("--no-server", action="store_true", help="do not serve the dashboard and the HTTP API")
     parser.add_argument("--no-browser", action="store_true", help="do not open the dashboard in a browser")
@@ -148,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"demo: cannot create {options.db.parent}: {error.strerror}. Choose a file with --db.", file=sys.stderr)
         return 1
     bird.url = f"sqlite:///{options.db}"
+    bird.coordination = LEADER if options.leader else SHARED
     with contextlib.ExitStack() as resources:
         if options.store == "postgres":
             from examples.bird_shop.sql_job import temporary_server

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.events import steps
-from conformance.steps import T0
+from conformance.steps import T0, a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.routes.metrics import MEDIA_TYPE, READ_INTERVAL, MetricsCache
 from tickbird.domain.doctor.metrics import MAX_GROUPS, NamespaceMetrics
@@ -29,6 +29,8 @@ NAMES = [
     "tickbird_workers",
     "tickbird_workers_draining",
     "tickbird_worker_slots",
+    "tickbird_leader_term",
+    "tickbird_leader_heartbeat_age_seconds",
     "tickbird_event_position",
     "tickbird_unstamped_age_seconds",
     "tickbird_counts_capped",
@@ -163,3 +165,10 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypat
     now[0] += READ_INTERVAL
     await gauges.of("a")
     assert looks == ["a", "b", "a"]
+
+
+async def test_the_leader_is_measured(api: Api) -> None:
+    await api.store.leadership.elect(a_worker("w1"), 600)
+    text = (await api.ask("GET", "/metrics", "viewer")).text
+    assert re.search(r'^tickbird_leader_term\{namespace="\w+"\} 1$', text, re.MULTILINE)
+    assert re.search(r'^tickbird_leader_heartbeat_age_seconds\{namespace="\w+"\} 0\.\d+$', text, re.MULTILINE)

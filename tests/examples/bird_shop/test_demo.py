@@ -87,6 +87,15 @@ async def wait_until_late(db: Path, *schedules: str) -> None:
         await store.close()
 
 
+def test_two_workers_in_leader_mode(tmp_path: Path) -> None:
+    with started(tmp_path, "--leader", "--no-server") as demo:
+        demo.until(r"leader mode: \S+ leads in term 1$", r"· tick +sync-orders +run \d+ of \d\d:\d\d:\d\d$")
+        demo.process.send_signal(signal.SIGINT)
+        rest = demo.rest()
+        assert demo.process.returncode == 0, rest
+    assert "Traceback" not in "".join(demo.lines) + rest
+
+
 def test_prints_what_happens_drains_and_catches_up_at_the_next_start(tmp_path: Path) -> None:
     with started(tmp_path) as first:
         first.until(

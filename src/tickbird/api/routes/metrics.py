@@ -39,6 +39,8 @@ class MetricsCache:
         store = self._client.store
         metrics = await store.statistics.read_metrics(namespace)
         has = store.capabilities
+        if "leadership" in has:
+            metrics = metrics.with_leader(await store.leadership.get(limit=1))
         return metrics.with_events(
             await store.events.head(namespace) if "events" in has else 0,
             await store.consumers.list(namespace) if "consumers" in has else (),

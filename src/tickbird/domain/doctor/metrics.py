@@ -9,6 +9,7 @@ from typing import Final
 
 from tickbird.domain.events.groups import MAX_COUNTED as MAX_EVENTS_COUNTED
 from tickbird.domain.events.groups import ConsumerGroup
+from tickbird.domain.leadership import Leader
 
 # Maximum that is counted per kind.
 MAX_COUNTED: Final = 100_000
@@ -41,6 +42,9 @@ class NamespaceMetrics:
     # The position of the newest event.
     event_position: int = 0
     groups: Sequence[ConsumerGroup] = ()
+    # In leader mode: the term of the leader, 0 without one; and its last heartbeat.
+    leader_term: int = 0
+    leader_heartbeat_at: datetime | None = None
     # At least one count reached its maximum.
     capped: bool = False
 
@@ -48,6 +52,12 @@ class NamespaceMetrics:
         """Add the head of the event log, and the first MAX_GROUPS groups."""
         is_capped = self.capped or len(groups) > MAX_GROUPS or any(map(_is_capped, groups[:MAX_GROUPS]))
         return replace(self, event_position=position, groups=groups[:MAX_GROUPS], capped=is_capped)
+
+    def with_leader(self, leader: Leader) -> NamespaceMetrics:
+        """Add the leader of the store."""
+        heartbeat_at = None if leader.lease is None else leader.lease.heartbeat_at
+        term = leader.lease.term if leader.lease is not None and leader.is_live else 0
+        return replace(self, leader_term=term, leader_heartbeat_at=heartbeat_at)
 
 
 def _is_capped(group: ConsumerGroup) -> bool:

@@ -49,6 +49,16 @@ def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
     yield "workers", "Live workers.", {unlabelled: measures.workers}
     yield "workers_draining", "Live workers that claim no new runs.", {unlabelled: measures.draining}
     yield "worker_slots", "Runs that live workers can execute at a time.", {unlabelled: measures.slots}
+    yield (
+        "leader_term",
+        "Term of the leader; 0 without one, or without leader mode.",
+        {unlabelled: measures.leader_term},
+    )
+    yield (
+        "leader_heartbeat_age_seconds",
+        "Seconds since the last heartbeat of the leader.",
+        {unlabelled: _age(measures.now, measures.leader_heartbeat_at)},
+    )
     yield "event_position", "Position of the newest event.", {unlabelled: measures.event_position}
     yield (
         "unstamped_age_seconds",
