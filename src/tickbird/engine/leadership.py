@@ -61,7 +61,7 @@ class Leadership:
         # True if other workers should lead, for example because this one plans only schedules in UTC.
         self._is_second_choice = is_second_choice
         self._term: int | None = None
-        # Monotonic instants: until when the lease is trusted, and before which this worker is no candidate.
+        # Monotonic instants: until when the lease is trusted, and from when on this worker is a candidate.
         self._trusted_until = float("-inf")
         self._candidate_at = float("-inf")
         self._planning: asyncio.Future[float | None] | None = None
@@ -141,7 +141,7 @@ class Leadership:
             log.info("leader: resigned from term %d: %s", term, note)
 
     async def end(self, note: str) -> None:
-        """Resign, and be no candidate again."""
+        """Resign, and do not become the leader again."""
         self._ending = True
         await self.resign(note)
 

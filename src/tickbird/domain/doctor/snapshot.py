@@ -274,7 +274,7 @@ class StoreSnapshot:
     workers: Sequence[Worker] = ()
     # Live workers of all namespaces that plan.
     planners: int = 0
-    # Of leader mode; None: nobody has it.
+    # Of leader mode; None: no worker has one.
     lease: LeaderLease | None = None
     work: Workload | None = None
     server: PostgresSnapshot | None = None
