@@ -15,8 +15,16 @@ from django.db import close_old_connections, connections
 
 from tickbird.app import Task, Tickbird
 from tickbird.django.stores import store_url
+from tickbird.domain.leadership import DEFAULT_TIMEOUT, SHARED
 
-_DEFAULTS = {"DATABASE": "default", "URL": None, "APP": "django", "NAMESPACE": "default"}
+_DEFAULTS = {
+    "DATABASE": "default",
+    "URL": None,
+    "APP": "django",
+    "NAMESPACE": "default",
+    "COORDINATION": SHARED,
+    "LEADER_TIMEOUT": DEFAULT_TIMEOUT,
+}
 
 
 class ProjectBird(Tickbird):
@@ -25,7 +33,13 @@ class ProjectBird(Tickbird):
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.database = str(config["DATABASE"])
         self._configured_url: str | None = None
-        super().__init__("unused", app=config["APP"], namespace=config["NAMESPACE"])
+        super().__init__(
+            "unused",
+            app=config["APP"],
+            namespace=config["NAMESPACE"],
+            coordination=config["COORDINATION"],
+            leader_timeout=config["LEADER_TIMEOUT"],
+        )
         self._configured_url = config["URL"]
 
     @property

@@ -281,6 +281,7 @@ class Engine:
         async with self._store.wakeups() as wakeups:
             # Earlier wake-ups are lost, so wake all steps now.
             self._wake_all()
+            self._wake_leadership()
             async for heartbeat_requested in wakeups:
                 if heartbeat_requested:
                     self._heartbeat.wake()

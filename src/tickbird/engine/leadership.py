@@ -67,6 +67,8 @@ class Leadership:
         self._planning: asyncio.Future[float | None] | None = None
         self._runs = self._skips = self._failures = 0
         self._ending = False
+        # A second choice leaves a vacant lease to other candidates for a moment.
+        self._has_yielded = False
         # Called when a term of this worker has begun.
         self.on_elected: Callable[[], None] = lambda: None
 
@@ -103,7 +105,8 @@ class Leadership:
             return None
         except (StoreError, OSError) as error:
             self._failures += 1
-            if self._failures >= _MAX_FAILURES:
+            # Without a response to a heartbeat, the store is the problem, and another leader could not plan either.
+            if self._failures >= _MAX_FAILURES and await self._reaches_store(term):
                 await self._hand_over(term, f"planning failed: {error}")
                 return None
             raise
@@ -145,6 +148,15 @@ class Leadership:
         self._ending = True
         await self.resign(note)
 
+    async def _reaches_store(self, term: int) -> bool:
+        """True if a heartbeat succeeds although planning fails."""
+        remaining = self._trusted_until - self._clock.monotonic()
+        request = asyncio.ensure_future(self._store.renew(term, self._worker().id, now=self._clock.now()))
+        try:
+            return await response_within(request, min(_MAX_STEP, max(0.0, remaining))) is not None
+        except (StoreError, TimeoutError):
+            return False
+
     async def _hand_over(self, term: int, note: str) -> None:
         """Resign and leave the next term to another worker, if there is one."""
         log.error("leader: resigning from term %d: %s", term, note)
@@ -156,6 +168,10 @@ class Leadership:
         wait = self._candidate_at - self._clock.monotonic()
         if wait > 0:
             return wait
+        if self._is_second_choice() and not self._has_yielded:
+            self._has_yielded = True
+            return _YIELD
+        self._has_yielded = False
         began = self._clock.monotonic()
         request = asyncio.ensure_future(self._store.elect(self._worker(), self._timeout, now=self._clock.now()))
         try:
