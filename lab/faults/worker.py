@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab.faults.commits import die_before_commit_of
