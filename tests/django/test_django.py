@@ -147,7 +147,10 @@ def test_manage_py_hands_everything_on(small: Project) -> None:
 
 def test_invalid_settings_are_refused(small: Project) -> None:
     said = small.manage("tickbird", "ls", code=1, SHOP_TICKBIRD='{"URI": "x"}')
-    assert "TICKBIRD has unknown keys: URI. Allowed keys: DATABASE, URL, APP, NAMESPACE, COORDINATION, LEADER_TIMEOUT." in said
+    assert (
+        "TICKBIRD has unknown keys: URI. Allowed keys: DATABASE, URL, APP, NAMESPACE, COORDINATION, LEADER_TIMEOUT."
+        in said
+    )
 
 
 @pytest.mark.parametrize(

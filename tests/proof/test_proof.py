@@ -97,6 +97,14 @@ def test_it_proves_and_leaves_nothing(url: str, temporary: Path) -> None:
     assert (left(url), list(temporary.iterdir())) == ([], [])
 
 
+@pytest.mark.timeout(300)
+def test_it_proves_leader_mode(url: str, temporary: Path) -> None:
+    report = asyncio.run(Proof(url, seconds=4.0, processes=3, seed=4, copies=1, lease=1.5, coordination="leader").run())
+    data = report.to_json()
+    assert report.proven, data
+    assert data["terms"] >= 1
+
+
 class Wrong(Proof):
     """A proof of workers with bugs."""
 

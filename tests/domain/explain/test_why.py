@@ -442,3 +442,16 @@ def _override(tick: int, offset: int, what: str | int) -> TickOverride:
     due_at = tick + offset + what if isinstance(what, int) else None
     payload = {"limit": 5} if what == "payload" else None
     return TickOverride(tick, "ana", T0, what == "skip", due_at, payload)
+
+
+class TestTerms:
+    def test_the_term_of_a_run_is_named(self) -> None:
+        answer = why(60, now=61, runs=[a_run(term=7)])
+        assert texts(answer, "leader") == ["The leader of term 7 planned it."]
+
+    def test_the_term_of_a_skip_is_named(self) -> None:
+        answer = why(60, now=200, skips=[a_skip("misfire", 60, 120, 2, term=7)])
+        assert texts(answer, "leader") == ["The leader of term 7 planned it."]
+
+    def test_without_leader_mode_there_is_no_term(self) -> None:
+        assert texts(why(60, now=61, runs=[a_run()]), "leader") == []
