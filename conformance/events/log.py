@@ -228,6 +228,23 @@ class EventTargets:
         for name, status in (("load", "succeeded"), ("other", "succeeded"), ("next", "queued")):
             assert [run.status for run in await runs_of(store, name)] == [status]
 
+    async def test_an_id_that_exists_is_not_published_by_its_tick(self, store: Store) -> None:
+        """A person has published it before; the ticks of other schedules are not affected."""
+        target = as_target(event("a", "A", key="k"))
+        for name in ("one", "two"):
+            await create(store, name, target=target)
+        event_id = tick_event_id(NAMESPACE, "one", to_seconds(later(60)))
+        before = NewEvent(topic="b", type="B", key="k", id=event_id)
+        await store.events.publish(NAMESPACE, [before], source="/test", actor="me")
+        await plan(store, 60)
+        published = await stamped(store)
+        assert [(one.topic, one.version) for one in published] == [("b", 1), ("a", 2)]
+        for name in ("one", "two"):
+            [run] = await runs_of(store, name)
+            assert run.status == "succeeded"
+        await plan(store, 120)
+        assert len(await stamped(store)) == 4
+
     async def test_a_late_tick_publishes_one_event(self, store: Store) -> None:
         await create(store, target=as_target(event("a", "A", key="k")))
         await plan(store, 600)

@@ -20,10 +20,11 @@ from tests.store.postgres.database import Database, opened
 from tests.store.postgres.steps import create_many, later, until
 from tickbird import Tickbird
 from tickbird.domain.errors import InvalidError, StoreError
-from tickbird.domain.events.event import Event, NewEvent
+from tickbird.domain.events.event import Event, NewEvent, tick_event_id
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets.event import event
 from tickbird.domain.targets.registry import as_target
+from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
 
@@ -128,6 +129,25 @@ async def test_ticks_do_not_wait_for_a_publisher_of_their_key(
         assert await database.one("SELECT count(*) FROM tickbird.runs WHERE status = 'succeeded'") == 10_000
         await idle.commit()
     assert (await stamped(store))[-1].version == 10_001
+
+
+async def test_the_id_of_a_tick_is_published_while_it_is_planned(store: PostgresStore, url: str) -> None:
+    """By a person: the batch fails, and is planned again; no schedule is parked."""
+    database = Database(url)
+    minutely = Definition(trigger=every(seconds=60), target=as_target(event("orders", "Due")))
+    await create_many(database, 5, minutely)
+    event_id = tick_event_id("default", "s3", to_seconds(later(60)))
+    async with await connect(url) as publisher:
+        await publisher.execute("SELECT tickbird.publish('orders', 'Paid', event_id => %s)", (event_id,))
+        planning = asyncio.create_task(store.planning.plan_due(now=later(61)))
+        await until(database.lock_waits)
+        await publisher.commit()
+    await planning
+    while (await store.planning.plan_due(now=later(61))).more:
+        pass
+    assert await database.one("SELECT count(*) FROM tickbird.runs WHERE status = 'succeeded'") == 5
+    assert await database.one("SELECT count(*) FROM tickbird.cursors WHERE state = 'active'") == 5
+    assert sorted(one.type for one in await stamped(store)) == ["Due"] * 4 + ["Paid"]
 
 
 @pytest.mark.parametrize("xid", ["3", "9000000000"])

@@ -105,7 +105,8 @@ WHERE e.namespace = %(namespace)s AND e.event_id = %(event_id)s;
 
 -- name: publish_on_time
 -- Like write_on_time, for runs of event targets: nothing is executed, so the event and the success are written at once. Except of
--- schedules that others depend on, which are returned.
+-- schedules that others depend on, which are returned. Rows that exist are searched first: ON CONFLICT inserts speculatively, which
+-- takes longer. If another session inserts such a row meanwhile, the batch fails and is planned again in halves.
 WITH tracked AS MATERIALIZED (
     SELECT tickbird.tracked_schedules(%(schedule_id)s::bigint[]) AS ids
 ),
@@ -151,13 +152,13 @@ made AS (
         json_build_object('event_id', u.event_id)
     FROM u
     JOIN t ON t.number = u.template
-    ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
+    WHERE (
+        SELECT o.id FROM tickbird.runs AS o
+        WHERE o.schedule_id = u.schedule_id AND o.scheduled_for = to_timestamp(u.tick)
+            AND o.origin IN ('schedule', 'catch_up', 'backfill')
+        LIMIT 1
+    ) IS NULL
     RETURNING id, schedule_id
-),
-given AS MATERIALIZED (
-    SELECT nextval('tickbird.event_id_seq') AS id, r.id AS run_id, u.tick, u.event_id, u.schedule, u.template
-    FROM made AS r
-    JOIN u ON u.schedule_id = r.schedule_id
 ),
 published AS (
     INSERT INTO tickbird.events (id, time, event_id, run_id, namespace, topic, type, source, key, tenant, headers, data, partition)
@@ -165,9 +166,16 @@ published AS (
         g.id, to_timestamp(g.tick), g.event_id, g.run_id, t.namespace, t.topic, t.type,
         '/tickbird/' || t.namespace || '/' || g.schedule, t.key, t.tenant, t.headers, t.data,
         coalesce(t.partition, g.id %% (SELECT p.count FROM p))
-    FROM given AS g
+    FROM (
+        SELECT nextval('tickbird.event_id_seq') AS id, r.id AS run_id, u.tick, u.event_id, u.schedule, u.template
+        FROM made AS r
+        JOIN u ON u.schedule_id = r.schedule_id
+        OFFSET 0
+    ) AS g
     JOIN t ON t.number = g.template
-    ON CONFLICT (namespace, event_id) DO NOTHING
+    WHERE (
+        SELECT e.id FROM tickbird.events AS e WHERE e.namespace = t.namespace AND e.event_id = g.event_id LIMIT 1
+    ) IS NULL
     RETURNING id, namespace
 ),
 unstamped AS (

@@ -27,6 +27,7 @@ async def publish_on_time(db: Session, runs: Sequence[OnTimeRun], now: datetime)
     templates = [(run.info.template, run.info.event) for run in runs]
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
     ids = tick_event_digits((run.info.namespace, run.info.name, run.tick) for run in runs)
+    # No run waits, so none has to start in time.
     values = columns(runs)
     values.pop("start_by")
     tracked = await db.fetch(
