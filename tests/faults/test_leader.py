@@ -200,6 +200,53 @@ async def test_a_leader_that_is_cut_off(client: Client, store: Store, fleet: Fle
         await settled(client, store, fleet, {"clock": since})
 
 
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_a_heartbeat_that_is_slow_but_succeeds(client: Client, store: Store, fleet: Fleet, url: str) -> None:
+    """Each response takes longer than the lease: the worker is not the leader, although its heartbeats are stored."""
+    since = await ticking(client)
+    with Proxy(url) as proxy:
+        start(fleet, url=proxy.url)
+        leader = await leads_after(client, 0)
+        start(fleet)
+        await fleet.wait_for_workers(2)
+        await plans(store, leader.term)
+        proxy.delay = 1.5 * TIMEOUT
+        await until(lambda: f"term {leader.term} ended here" in (fleet.folder / f"{leader.pid}.log").read_text())
+        await plans(store, (await leads_after(client, leader.term)).term)
+        proxy.delay = 0.0
+        await fleet.wait_for_ticks(2)
+        await terms_are_disjoint(client)
+        await settled(client, store, fleet, {"clock": since})
+
+
+REFUSE_HEARTBEATS = """
+CREATE FUNCTION refuse_heartbeat() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'refused'; END $$;
+CREATE TRIGGER refuse_heartbeat AFTER UPDATE ON tickbird.leader_lease FOR EACH ROW EXECUTE FUNCTION refuse_heartbeat();
+"""
+
+
+@pytest.mark.parametrize("url", ["postgres"], indirect=True)
+async def test_heartbeats_that_are_rolled_back(client: Client, store: Store, fleet: Fleet, url: str) -> None:
+    """Each leader stops planning before its lease ends, and a new term begins."""
+    since = await ticking(client)
+    for _ in range(2):
+        start(fleet)
+    await fleet.wait_for_workers(2)
+    leader = await leads_after(client, 0)
+    await plans(store, leader.term)
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
+        await admin.execute(REFUSE_HEARTBEATS.encode())
+        await until(lambda: f"heartbeat of term {leader.term} failed" in fleet.logs())
+        for _ in range(2):
+            leader = await leads_after(client, leader.term)
+        await admin.execute(b"DROP FUNCTION refuse_heartbeat CASCADE")
+    await plans(store, (await leads_after(client, leader.term - 1)).term)
+    await fleet.wait_for_ticks(2)
+    await terms_are_disjoint(client)
+    await settled(client, store, fleet, {"clock": since})
+
+
 async def test_sigterm_shortly_before_a_tick(client: Client, store: Store, fleet: Fleet) -> None:
     """The successor plans the tick on time."""
     since = await ticking(client)
