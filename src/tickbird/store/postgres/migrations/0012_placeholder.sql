@@ -1,0 +1,3 @@
+-- min_compatible: 1
+-- Nothing: this number is reserved.
+SELECT 1;
