@@ -29,6 +29,7 @@ from tickbird.store.postgres.planning.backfills import PostgresBackfills
 from tickbird.store.postgres.planning.concurrency import PostgresLimits
 from tickbird.store.postgres.planning.held import PostgresHeld
 from tickbird.store.postgres.planning.planner import PostgresPlanning
+from tickbird.store.postgres.planning.worker_ticks import PostgresWorkerTicks
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.queues import PostgresQueues
 from tickbird.store.postgres.runs import PostgresRuns
@@ -85,6 +86,7 @@ class PostgresStore(Store):
         self.sql_functions = self._sql_functions = PostgresSqlFunctions(database)
         self.statistics = PostgresStatistics(database)
         self.tokens = PostgresTokens(database)
+        self.worker_ticks = PostgresWorkerTicks(database, zone_data)
         self.workers = PostgresWorkers(database, identity)
         self.zone_data = zone_data
 

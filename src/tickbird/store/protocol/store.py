@@ -38,6 +38,7 @@ from tickbird.store.protocol.sessions import SessionStore
 from tickbird.store.protocol.sql_functions import SqlFunctionStore
 from tickbird.store.protocol.statistics import StatisticsStore
 from tickbird.store.protocol.tokens import TokenStore
+from tickbird.store.protocol.worker_ticks import WorkerTickStore
 from tickbird.store.protocol.workers import WorkerStore
 from tickbird.store.protocol.zone_data import ZoneDataStore
 
@@ -57,6 +58,7 @@ class Store(Protocol):
     planning: PlanningStore
     runs: RunStore
     schedules: ScheduleStore
+    worker_ticks: WorkerTickStore
     workers: WorkerStore
     zone_data: ZoneDataStore
 

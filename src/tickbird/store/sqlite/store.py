@@ -35,6 +35,7 @@ from tickbird.store.sqlite.planning.backfills import SqliteBackfills
 from tickbird.store.sqlite.planning.concurrency import SqliteLimits
 from tickbird.store.sqlite.planning.held import SqliteHeld
 from tickbird.store.sqlite.planning.planner import SqlitePlanning
+from tickbird.store.sqlite.planning.worker_ticks import SqliteWorkerTicks
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
 from tickbird.store.sqlite.queues import SqliteQueues
 from tickbird.store.sqlite.runs import SqliteRuns
@@ -86,6 +87,7 @@ class SqliteStore(Store):
         self.sessions = SqliteSessions(database)
         self.statistics = SqliteStatistics(database)
         self.tokens = SqliteTokens(database)
+        self.worker_ticks = SqliteWorkerTicks(database, zone_data)
         self.workers = SqliteWorkers(database, identity)
         self.zone_data = zone_data
 
