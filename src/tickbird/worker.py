@@ -47,6 +47,7 @@ class WorkerApp(Protocol):
     app: str
     namespace: str
     reference: str | None
+    fallback_max_age: float | None
 
     @property
     def tasks(self) -> Mapping[str, Any]: ...
@@ -158,7 +159,7 @@ class WorkerProcess:
         options: EngineOptions | None = None,
     ) -> None:
         self._bird = bird
-        self._options = options or EngineOptions()
+        self._options = replace(options or EngineOptions(), fallback_max_age=bird.fallback_max_age)
         if self._options.plan and not planning_is_on():
             off = "plans nothing: TICKBIRD_PLANNING is off"
             self._options = replace(self._options, plan=False, off=off)

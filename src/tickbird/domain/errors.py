@@ -20,6 +20,7 @@ TickbirdError
 └── StoreError                    an error of the database, or of the server in front of it
     ├── StoreUnavailableError     the store cannot be reached, or timed out; a retry may help
     ├── SchemaError               missing, too old or too new for this code
+    ├── SchedulesUnusableError    the store can be reached, but its schedules cannot be read or planned
     └── AccessError               the server rejects the token, or its role or namespaces are not sufficient
         └── ClosedNamespaceError  the token has no access to this namespace
 """
@@ -140,6 +141,13 @@ class StoreUnavailableError(StoreError):
 
 class SchemaError(StoreError):
     """The database's schema is missing, too old or too new for this code."""
+
+
+class SchedulesUnusableError(StoreError):
+    """The store can be reached, but its schedules cannot be read or planned: a table is missing, damaged or forbidden.
+
+    Never raised for a slow store or a lost connection. Workers fall back to the rows that they last read.
+    """
 
 
 class AccessError(StoreError):

@@ -13,6 +13,8 @@ from tickbird.domain.text import NAME
 
 # A part of `Worker.standby_reason`. Other processes detect the alarm by it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
+# A part of `Worker.standby_reason`: the worker runs ticks itself, because the store cannot plan.
+FALLBACK: Final = "fallback"
 _CLOSE: Final = timedelta(minutes=1)
 
 

@@ -15,6 +15,7 @@ from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.fallback import DEFAULT_MAX_AGE, Fallback
 from tickbird.engine.loop import StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
@@ -23,6 +24,7 @@ from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.run_logs import RunLogBuffer
 from tickbird.engine.stamper import StamperStep
 from tickbird.engine.worker_health import WorkerHealth
+from tickbird.engine.worker_ticks import WorkerTickStep
 from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
@@ -40,6 +42,8 @@ class EngineOptions:
     heartbeat: float = 30.0
     safety_poll: float = 60.0
     drain: float = 30.0
+    # In fallback, rows of schedules that were read longer ago are not used; None: no fallback.
+    fallback_max_age: float | None = DEFAULT_MAX_AGE
     # Why planning is switched off; empty if it is not.
     off: str = ""
     retention: Retention = field(default_factory=Retention)
@@ -82,7 +86,13 @@ class Engine:
             clock_guard=clock_guard,
         )
         dispatcher = self.execution if options.execute else None
-        self.planning = PlannerStep(store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher)
+        self.fallback = Fallback(clock, max_age=options.fallback_max_age)
+        self.planning = PlannerStep(
+            store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher, fallback=self.fallback
+        )
+        self.worker_ticks = WorkerTickStep(
+            store, clock, worker, self._wake_claim, fallback=self.fallback, clock_guard=clock_guard
+        )
         self.readiness = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
         self.maintenance = Maintenance(
             store,
@@ -96,6 +106,7 @@ class Engine:
             on_schedules=self._wake_plan,
             clock_guard=clock_guard,
             readiness=self.readiness,
+            fallback=self.fallback,
             health=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
@@ -103,11 +114,13 @@ class Engine:
         self._finish = StepLoop("finish", self.execution.finish, poll)
         self._renew = StepLoop("renew", self.execution.leases.renew, options.lease / 3)
         self._plan = StepLoop("plan", self.planning.step, poll, self._may_work)
+        self._tick = StepLoop("ticks in memory", self.worker_ticks.step, poll, self._may_work)
         self._rescue = StepLoop("rescue", self.maintenance.rescue, 2 * options.lease, self._may_work)
         self._heartbeat = StepLoop("heartbeat", self.maintenance.heartbeat, options.heartbeat)
         self._prune = StepLoop("prune", self.maintenance.prune, PRUNE_PAUSE, self._may_work)
         self._zones = StepLoop("zones", self.readiness.step, PRUNE_PAUSE)
         self.readiness.on_change = self._wake_readiness
+        self.fallback.on_change = self._wake_fallback
         clock_guard.on_alarm = self._wake_alarmed
         self.readiness.on_outdated = self.drain
         self.readiness.on_drained = self.drain
@@ -140,7 +153,15 @@ class Engine:
         self._claim.wake()
 
     def _wake_plan(self) -> None:
+        """A schedule may have changed."""
         self._plan.wake()
+        self.worker_ticks.read_again()
+        self._tick.wake()
+
+    def _wake_fallback(self) -> None:
+        """Run the ticks, or restore the rows, and report the state."""
+        self._tick.wake()
+        self._heartbeat.wake()
 
     def _wake_stamper(self) -> None:
         if self.stamping is not None:
@@ -152,7 +173,7 @@ class Engine:
             self._consume.wake()
 
     def _wake_readiness(self) -> None:
-        for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
+        for repeat in (self._zones, self._claim, self._plan, self._tick, self._rescue, self._prune):
             repeat.wake()
         self._wake_consumers()
 
@@ -184,7 +205,7 @@ class Engine:
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:
-            working += [self._zones, self._plan, self._rescue, self._prune]
+            working += [self._zones, self._plan, self._tick, self._rescue, self._prune]
             if self.stamping is not None:
                 working.append(self._stamp)
         if self._options.execute:
@@ -194,7 +215,7 @@ class Engine:
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
             await self._ending.wait()
-            for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune):
+            for repeat in (self._zones, self._plan, self._tick, self._claim, self._rescue, self._prune):
                 repeat.stop()
             if self.stamping is not None:
                 self._stamp.stop()
@@ -250,4 +271,4 @@ class Engine:
         self._wake_stamper()
         self._wake_consumers()
         # A client may be waiting for a run that it triggered, so claiming goes before planning.
-        asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)
+        asyncio.get_running_loop().call_later(_PLAN_AFTER, self._wake_plan)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tickbird.domain.planning.worker_ticks import WorkerSchedules, WorkerTick, WrittenTicks
+from tickbird.domain.schedules.schedule import Schedule
 
 
 class WorkerTickStore(Protocol):
@@ -26,4 +27,11 @@ class WorkerTickStore(Protocol):
 
         Nothing is created for a schedule whose revision is no longer in force. With `fallback`, that is not checked,
         and the runs have the payload of the schedule that was read: its tables may be missing.
+        """
+
+    async def restore(self, schedules: Sequence[Schedule], actor: str, *, now: datetime | None = None) -> Sequence[str]:
+        """Insert the rows of schedules that are missing after a repair; returns their names.
+
+        The cursor continues from `planned_until`, so the planner decides the ticks since then. A schedule whose row
+        exists is not changed, also if it was deleted with a tombstone.
         """

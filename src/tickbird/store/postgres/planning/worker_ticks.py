@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+
+import psycopg
 
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.planning.worker_ticks import WorkerSchedules, WorkerTick, WrittenTicks
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore
+from tickbird.store.postgres.database.errors import translate, unusable_schedules
 from tickbird.store.postgres.planning.waiting_runs import lock_active_runs
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.rows import columns, numbers, to_schedules
 from tickbird.store.protocol.worker_ticks import WorkerTickStore
-from tickbird.store.shared.planning.worker_ticks import to_rows
+from tickbird.store.shared.planning.worker_ticks import continue_from, restored_row, to_rows
 from tickbird.store.shared.stored_definitions import readable_bounds
 
 
@@ -32,7 +37,8 @@ class PostgresWorkerTicks(NounStore, WorkerTickStore):
             "zones": (await self._zone_data.cached()).generation,
             **readable_bounds(),
         }
-        rows = await self._db.fetch("worker_revisions", **bounds)
+        with self._refusing():
+            rows = await self._db.connections.statement(lambda db: db.fetch("worker_revisions", **bounds))
         revisions = {row[1]: row[2] for row in rows if row[1] is not None}
         read = WorkerSchedules(rows[0][0], frozenset(revisions))
         ids = [schedule_id for schedule_id, revision in revisions.items() if known.get(schedule_id) != revision]
@@ -47,10 +53,35 @@ class PostgresWorkerTicks(NounStore, WorkerTickStore):
         async def work(db: Session) -> WrittenTicks:
             return await self._write(db, ticks, fallback, now)
 
-        written = await self._db.transact(work)
+        with self._refusing():
+            written = await self._db.connections.transact(work)
         if written.runs:
             self._db.notifier.notify()
         return written
+
+    async def restore(self, schedules: Sequence[Schedule], actor: str, *, now: datetime | None = None) -> Sequence[str]:
+        async def work(db: Session) -> list[str]:
+            await db.execute("lock_restore")
+            missing = dict(await db.fetch("missing_schedules", ids=numbers(schedule.id for schedule in schedules)))
+            restored = [schedule for schedule in schedules if schedule.id in missing]
+            for schedule in restored:
+                await _restore(db, schedule, actor, now, without_row=missing[schedule.id])
+            if restored:
+                await db.execute("restore_next_id")
+                await db.execute("wake")
+            return [schedule.name for schedule in restored]
+
+        with self._refusing():
+            return await self._db.connections.transact(work)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Raise errors of the driver as errors of the store."""
+        try:
+            yield
+        except psycopg.Error as error:
+            location = self._db.connections.display_name
+            raise unusable_schedules(error, location) or translate(error, location) from None
 
     async def _write(
         self, db: Session, ticks: Sequence[WorkerTick], fallback: bool, now: datetime | None
@@ -79,3 +110,15 @@ class PostgresWorkerTicks(NounStore, WorkerTickStore):
             await lock_active_runs(db, limited)
         [(at, runs)] = await db.fetch("write_worker_ticks", **columns(rows), now=now)
         return WrittenTicks(at, runs, stale)
+
+
+async def _restore(db: Session, schedule: Schedule, actor: str, now: datetime | None, *, without_row: bool) -> None:
+    """Insert the row of a schedule if it is missing, its cursor and its revision."""
+    row = restored_row(schedule)
+    if without_row:
+        await db.execute("restore_id", id=schedule.id, namespace=schedule.namespace, name=schedule.name)
+        for planned_until, runs_planned in await db.fetch("take_orphan_cursor", id=schedule.id):
+            row = continue_from(row, planned_until, runs_planned)
+        await db.execute("restore_schedule", **row, created_at=schedule.created_at, now=now)
+    await db.execute("restore_cursor", **row, now=now)
+    await db.execute("restore_revision", id=schedule.id, actor=actor, now=now)

@@ -101,3 +101,82 @@ sent AS (
     WHERE u.payload IS NOT NULL
 )
 SELECT {now}, (SELECT count(*)::integer FROM made);
+
+-- name: lock_restore
+-- Workers restore one after the other.
+SELECT pg_advisory_xact_lock(hashtextextended('tickbird restore', 0));
+
+-- name: missing_schedules
+-- Which of these schedules have no row, and which have one but no cursor.
+SELECT u.id, s.id IS NULL
+FROM unnest(%(ids)s::bigint[]) AS u(id)
+LEFT JOIN tickbird.schedules AS s ON s.id = u.id
+WHERE s.id IS NULL OR NOT EXISTS (SELECT FROM tickbird.cursors AS c WHERE c.schedule_id = u.id);
+
+-- name: restore_id
+-- The id is that of the runs, so that the unique key of their ticks still holds.
+INSERT INTO tickbird.schedule_ids (id, namespace, name) OVERRIDING SYSTEM VALUE
+VALUES (%(id)s, %(namespace)s, %(name)s)
+ON CONFLICT DO NOTHING;
+
+-- name: restore_next_id
+SELECT setval(
+    pg_get_serial_sequence('tickbird.schedule_ids', 'id'),
+    greatest(
+        (SELECT max(i.id) FROM tickbird.schedule_ids AS i),
+        (SELECT r.schedule_id FROM tickbird.runs AS r WHERE r.schedule_id IS NOT NULL ORDER BY r.schedule_id DESC LIMIT 1)
+    )
+);
+
+-- name: take_orphan_cursor
+-- The cursor of a schedule whose row is missing; the trigger of the new row inserts another one.
+DELETE FROM tickbird.cursors
+WHERE schedule_id = %(id)s
+RETURNING tickbird.epoch_seconds(planned_until), runs_planned;
+
+-- name: restore_schedule
+INSERT INTO tickbird.schedules (
+    namespace, name, app, definition, revision, fingerprint, field_overrides, paused_by, pause_note, paused_until,
+    created_at, changed_at
+)
+VALUES (
+    %(namespace)s, %(name)s, %(app)s, %(definition)s::jsonb,
+    coalesce((SELECT max(v.revision) FROM tickbird.revisions AS v WHERE v.schedule_id = %(id)s), %(revision)s::integer) + 1,
+    %(fingerprint)s, %(field_overrides)s::jsonb, %(paused_by)s, %(pause_note)s, to_timestamp(%(paused_until)s::bigint),
+    coalesce(%(created_at)s, {now}), {now}
+);
+
+-- name: restore_cursor
+-- Due now, unless it is paused or in memory.
+INSERT INTO tickbird.cursors AS c (
+    schedule_id, revision, format, zone_generation, in_memory, state, next_run_at, planned_until, runs_planned, skip_until,
+    skip_by, skip_note, tick_overrides
+)
+SELECT
+    s.id, s.revision, tickbird.definition_format(s.definition), tickbird.newest_zone_generation(s.definition),
+    coalesce(s.definition -> 'durable' = 'false', false), %(state)s,
+    CASE
+        WHEN %(state)s = 'paused' THEN s.paused_until
+        WHEN s.definition -> 'durable' = 'false' THEN NULL
+        ELSE {now}
+    END,
+    to_timestamp(%(planned_until)s::bigint), %(runs_planned)s, to_timestamp(%(skip_until)s::bigint), %(skip_by)s,
+    %(skip_note)s, %(tick_overrides)s::json
+FROM tickbird.schedules AS s
+WHERE s.id = %(id)s
+ON CONFLICT (schedule_id) DO UPDATE
+SET state = excluded.state,
+    next_run_at = excluded.next_run_at,
+    planned_until = excluded.planned_until,
+    runs_planned = excluded.runs_planned,
+    skip_until = excluded.skip_until,
+    skip_by = excluded.skip_by,
+    skip_note = excluded.skip_note,
+    tick_overrides = excluded.tick_overrides;
+
+-- name: restore_revision
+INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, created_at)
+SELECT s.id, s.revision, s.definition::json, s.fingerprint, 'restore', %(actor)s, {now}
+FROM tickbird.schedules AS s
+WHERE s.id = %(id)s
+ON CONFLICT (schedule_id, revision) DO UPDATE SET action = excluded.action, actor = excluded.actor;

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from tickbird.domain.planning.worker_ticks import FALLBACK_ACTOR, IN_MEMORY_ACTOR, WorkerTick
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.tick_overrides import applied_override_text
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text
 
 
 class WorkerRunRow(NamedTuple):
@@ -73,3 +75,35 @@ def to_rows(ticks: Iterable[WorkerTick], *, fallback: bool) -> list[WorkerRunRow
         )
         places[schedule.id] += 1
     return rows
+
+
+def restored_row(schedule: Schedule) -> dict[str, Any]:
+    """The columns of a schedule and its cursor, as a worker last read them."""
+    cursor, pause = schedule.cursor, schedule.pause
+    return {
+        "id": schedule.id,
+        "namespace": schedule.namespace,
+        "name": schedule.name,
+        "app": schedule.app,
+        "definition": json.dumps(dict(schedule.definition_json)),
+        "revision": schedule.revision,
+        "fingerprint": schedule.fingerprint,
+        "field_overrides": json.dumps(dict(schedule.field_overrides)),
+        "paused_by": pause.by if pause else None,
+        "pause_note": pause.note if pause else None,
+        "paused_until": pause.until if pause else None,
+        "state": schedule.state,
+        "planned_until": cursor.planned_until,
+        "runs_planned": cursor.runs_planned,
+        "skip_until": cursor.skip_until,
+        "skip_by": cursor.skip_by,
+        "skip_note": cursor.skip_note,
+        "tick_overrides": overrides_text(cursor.tick_overrides) if cursor.tick_overrides else None,
+    }
+
+
+def continue_from(row: Mapping[str, Any], planned_until: int | None, runs_planned: int) -> dict[str, Any]:
+    """The columns with the later one of two cursors: that of the worker, and one that is still stored."""
+    if planned_until is None or planned_until <= (row["planned_until"] or 0):
+        return dict(row)
+    return {**row, "planned_until": planned_until, "runs_planned": runs_planned}

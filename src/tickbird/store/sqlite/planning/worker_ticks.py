@@ -8,9 +8,10 @@ from typing import Any
 
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.planning.worker_ticks import WorkerSchedules, WorkerTick, WrittenTicks
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.worker_ticks import WorkerTickStore
-from tickbird.store.shared.planning.worker_ticks import to_rows
+from tickbird.store.shared.planning.worker_ticks import continue_from, restored_row, to_rows
 from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore
@@ -40,6 +41,23 @@ class SqliteWorkerTicks(NounStore, WorkerTickStore):
         if written.runs:
             self._db.signal()
         return written
+
+    async def restore(self, schedules: Sequence[Schedule], actor: str, *, now: datetime | None = None) -> Sequence[str]:
+        def work(db: Session) -> list[str]:
+            missing = dict(
+                db.execute(SQL["missing_schedules"], {"ids": dump([item.id for item in schedules])}).fetchall()
+            )
+            restored = [schedule for schedule in schedules if schedule.id in missing]
+            for schedule in restored:
+                _restore(db, schedule, actor, read_clock(now), without_row=bool(missing[schedule.id]))
+            if restored:
+                db.execute(SQL["wake_others"])
+            return [schedule.name for schedule in restored]
+
+        names = await self._db.write(work)
+        if names:
+            self._db.signal()
+        return names
 
     def _write(self, db: Session, ticks: Sequence[WorkerTick], fallback: bool, now: datetime) -> WrittenTicks:
         stale: set[int] = set()
@@ -72,3 +90,17 @@ def _read(db: Session, known: Mapping[int, int], bounds: Mapping[str, Any], now:
     ids = [schedule_id for schedule_id, revision in revisions.items() if known.get(schedule_id) != revision]
     rows = fetch_named(db, "worker_schedules", {"ids": dump(ids)}) if ids else []
     return WorkerSchedules(now, frozenset(revisions), tuple(to_schedule(row) for row in rows))
+
+
+def _restore(db: Session, schedule: Schedule, actor: str, now: datetime, *, without_row: bool) -> None:
+    """Insert the row of a schedule if it is missing, its cursor and its revision."""
+    row = restored_row(schedule)
+    if without_row:
+        db.execute(SQL["restore_id"], row)
+        for planned_until, runs_planned in db.execute(SQL["take_orphan_cursor"], row).fetchall():
+            row = continue_from(row, planned_until, runs_planned)
+        created_at = to_micros(schedule.created_at)
+        db.execute(SQL["restore_schedule"], {**row, "created_at": created_at, "now": to_micros(now)})
+    db.execute(SQL["restore_cursor"], row)
+    db.execute(SQL["restore_progress"], {**row, "now": to_micros(now)})
+    db.execute(SQL["restore_revision"], {"id": schedule.id, "actor": actor, "now": to_micros(now)})

@@ -57,3 +57,56 @@ FROM (
 ) AS active
 WHERE :max_running IS NULL OR active.tick_runs + :place < :max_running
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+
+-- name: missing_schedules
+-- Which of these schedules have no row, and which have one but no cursor.
+SELECT u.value, s.id IS NULL
+FROM json_each(:ids) AS u
+LEFT JOIN schedules AS s ON s.id = u.value
+WHERE s.id IS NULL OR NOT EXISTS (SELECT 1 FROM cursors AS c WHERE c.schedule_id = u.value);
+
+-- name: restore_id
+-- The id is that of the runs, so that the unique key of their ticks still holds.
+INSERT OR IGNORE INTO schedule_ids (id, namespace, name) VALUES (:id, :namespace, :name);
+
+-- name: take_orphan_cursor
+-- The cursor of a schedule whose row is missing; the trigger of the new row inserts another one.
+DELETE FROM cursors WHERE schedule_id = :id RETURNING planned_until / 1000000, runs_planned;
+
+-- name: restore_schedule
+INSERT INTO schedules (
+    namespace, name, app, definition, revision, fingerprint, field_overrides, paused_by, pause_note, paused_until,
+    created_at, changed_at
+)
+VALUES (
+    :namespace, :name, :app, :definition,
+    coalesce((SELECT max(v.revision) FROM revisions AS v WHERE v.schedule_id = :id), :revision) + 1,
+    :fingerprint, :field_overrides, :paused_by, :pause_note, :paused_until * 1000000, coalesce(:created_at, :now), :now
+);
+
+-- name: restore_cursor
+INSERT INTO cursors (schedule_id, revision, format)
+SELECT s.id, s.revision, iif(json_type(s.definition, '$.v') = 'integer', json_extract(s.definition, '$.v'), 0)
+FROM schedules AS s
+WHERE s.id = :id
+ON CONFLICT (schedule_id) DO NOTHING;
+
+-- name: restore_progress
+-- Due now, unless it is paused or in memory.
+UPDATE cursors
+SET state = :state,
+    next_run_at = CASE WHEN :state = 'paused' THEN :paused_until * 1000000 WHEN NOT in_memory THEN :now END,
+    planned_until = :planned_until * 1000000,
+    runs_planned = :runs_planned,
+    skip_until = :skip_until * 1000000,
+    skip_by = :skip_by,
+    skip_note = :skip_note,
+    tick_overrides = :tick_overrides
+WHERE schedule_id = :id;
+
+-- name: restore_revision
+INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, created_at)
+SELECT s.id, s.revision, s.definition, s.fingerprint, 'restore', :actor, :now
+FROM schedules AS s
+WHERE s.id = :id
+ON CONFLICT (schedule_id, revision) DO UPDATE SET action = excluded.action, actor = excluded.actor;
