@@ -55,7 +55,7 @@ class Fallback:
             return ""
         age = duration_text(round(self._clock.monotonic() - self._rows_read)) or "0 s"
         if self._rows_at is None or self._expired:
-            return f"plans nothing: {FALLBACK} has no rows of schedules that are recent enough; {self._error}"
+            return f"{FALLBACK}: it plans nothing, because it has read no rows of schedules recently; {self._error}"
         return (
             f"{FALLBACK}: it runs the ticks of {self._schedules} schedules from rows read {age} ago, "
             f"because the store cannot plan; {self._error}"
@@ -81,7 +81,7 @@ class Fallback:
         self.is_ending = False
         if not self.is_active:
             self._error, self._started, self._expired = error.message.rstrip("."), self._clock.monotonic(), False
-            log.error("%s: this worker %s", FALLBACK, self.standby_reason)
+            log.error("this worker is in %s", self.standby_reason)
             self.on_change()
         return True
 
@@ -100,6 +100,6 @@ class Fallback:
         recent = self._rows_at is not None and now - self._rows_at <= timedelta(seconds=self._max_age or 0)
         if not recent and not self._expired:
             self._expired = True
-            log.error("%s: this worker %s", FALLBACK, self.standby_reason)
+            log.error("this worker is in %s", self.standby_reason)
             self.on_change()
         return recent

@@ -12,16 +12,18 @@ CREATE INDEX cursors_never_planned_idx ON cursors (schedule_id)
 CREATE TRIGGER cursors_mark_in_memory_insert AFTER INSERT ON cursors
 BEGIN
     UPDATE cursors
-    SET in_memory = (
-        SELECT json_type(s.definition, '$.durable') IS 'false' FROM schedules AS s WHERE s.id = NEW.schedule_id
+    SET in_memory = EXISTS (
+        SELECT 1 FROM schedules AS s
+        WHERE s.id = NEW.schedule_id AND json_valid(s.definition) AND json_type(s.definition, '$.durable') = 'false'
     )
     WHERE schedule_id = NEW.schedule_id;
 END;
 CREATE TRIGGER cursors_mark_in_memory_update AFTER UPDATE OF format ON cursors
 BEGIN
     UPDATE cursors
-    SET in_memory = (
-        SELECT json_type(s.definition, '$.durable') IS 'false' FROM schedules AS s WHERE s.id = NEW.schedule_id
+    SET in_memory = EXISTS (
+        SELECT 1 FROM schedules AS s
+        WHERE s.id = NEW.schedule_id AND json_valid(s.definition) AND json_type(s.definition, '$.durable') = 'false'
     )
     WHERE schedule_id = NEW.schedule_id;
 END;
