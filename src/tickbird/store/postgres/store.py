@@ -18,6 +18,7 @@ from tickbird.store.postgres.database import notifications, schema
 from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.postgres.database.database import Database
 from tickbird.store.postgres.database.identity import PostgresIdentity
+from tickbird.store.postgres.database.repair import repair
 from tickbird.store.postgres.dead_letters import PostgresDeadLetters
 from tickbird.store.postgres.events import PostgresEvents
 from tickbird.store.postgres.http_responses import PostgresHttpResponses
@@ -123,6 +124,11 @@ class PostgresStore(Store):
                 with self._database.translating():
                     built = await schema.build_indexes(connection, guard, name)
         return [*applied, *built]
+
+    async def repair(self) -> Sequence[str]:
+        async with self._connections.dedicated() as connection:
+            with self._database.translating():
+                return await repair(connection, self._connections.schema)
 
     async def check_schema(self) -> None:
         async with self._connections.dedicated() as connection:

@@ -125,6 +125,12 @@ class Store(Protocol):
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; returns the names of applied migrations and corrections."""
 
+    async def repair(self) -> Sequence[str]:
+        """Create the parts of the schema that are missing, such as dropped tables; returns their names.
+
+        They are empty. Workers in fallback then restore the schedules that they last read.
+        """
+
     async def check_schema(self) -> None:
         """Raise SchemaError if no migration makes the schema fit this code; changes nothing, needs no open store."""
 

@@ -23,6 +23,7 @@ from tickbird.store.sqlite.database.connection import Connection, has_content
 from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import read_clock
+from tickbird.store.sqlite.database.repair import repair
 from tickbird.store.sqlite.database.url import MEMORY, read_url
 from tickbird.store.sqlite.dead_letters import SqliteDeadLetters
 from tickbird.store.sqlite.events import SqliteEvents
@@ -125,6 +126,15 @@ class SqliteStore(Store):
             return await self._writer.run(schema.migrate)
         finally:
             # A database in memory ends with its connection.
+            if opened_here and self.path != MEMORY:
+                await self._writer.close()
+
+    async def repair(self) -> Sequence[str]:
+        opened_here = not self._writer.is_open
+        await self._writer.open()
+        try:
+            return await self._writer.run(repair)
+        finally:
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
 
