@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import Final
+
+from psycopg import errors
 
 from tickbird.domain.errors import SchemaError
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.schema import MIGRATIONS, apply
 from tickbird.store.postgres.database.schema_name import in_schema
+
+log = logging.getLogger("tickbird.store")
 
 # Without these tables, nobody knows which migrations were applied.
 _VITAL: Final = ("meta", "migrations")
@@ -41,12 +46,25 @@ async def repair(connection: Connection, schema: str) -> list[str]:
         for kind, name in missing:
             if kind == "column" and name.rpartition(".")[0] in new_tables:
                 continue
-            await apply(connection, wanted[kind, name])
+            # The rows that a key refers to may be lost; workers restore them later.
+            unchecked = " NOT VALID" if kind == "constraint" and " FOREIGN KEY " in wanted[kind, name] else ""
+            await apply(connection, wanted[kind, name] + unchecked)
             created.append(f"{kind} {name}")
+        await _validate(connection, schema)
         await apply(connection, in_schema("DROP SCHEMA tickbird CASCADE", fresh))
         if created:
             await db.execute("wake")
         return created
+
+
+async def _validate(connection: Connection, schema: str) -> None:
+    """Check the foreign keys that are not valid yet; one whose rows are still missing stays so until the next repair."""
+    for constraint, validate in await Session(connection, schema).fetch("unchecked_keys", schema=schema):
+        try:
+            async with connection.transaction():
+                await apply(connection, validate)
+        except errors.ForeignKeyViolation:
+            log.warning("constraint %s is not valid: rows that it refers to are missing", constraint)
 
 
 async def read_parts(connection: Connection, schema: str, *, as_schema: str | None = None) -> dict[Part, str]:

@@ -105,3 +105,10 @@ parts (place, number, kind, name, text) AS (
     WHERE r.relkind IN ('r', 'v') AND a.grantee = 0
 )
 SELECT kind, name, text FROM parts ORDER BY place, number, name;
+
+-- name: unchecked_keys
+SELECT k.conname::text, format('ALTER TABLE %%s VALIDATE CONSTRAINT %%I', k.conrelid::regclass, k.conname)
+FROM pg_catalog.pg_constraint AS k
+JOIN pg_catalog.pg_namespace AS n ON n.oid = k.connamespace
+WHERE n.nspname = %(schema)s AND k.contype = 'f' AND NOT k.convalidated
+ORDER BY k.oid;
