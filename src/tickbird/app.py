@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Task", "Tickbird"]
 
-# Seconds. In fallback, older rows are not used, because nobody knows how the schedules were edited since.
+# Seconds. In fallback, older rows are not used, because the schedules may have been edited since.
 DEFAULT_FALLBACK_AGE = 86_400.0
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 

@@ -84,7 +84,7 @@ def damage(url: str, *statements: str) -> None:
 
 
 async def wait_for_fallback(url: str, schedule: str) -> None:
-    """Wait until this many ticks have run in fallback; reads no view, because they are missing together with a table."""
+    """Wait until ticks have run in fallback; reads no view, because views are missing together with a table."""
     statement = (
         "SELECT count(*) FROM tickbird.runs AS r JOIN tickbird.schedule_ids AS i ON i.id = r.schedule_id"
         " WHERE i.name = %s AND r.actor = 'fallback' AND r.status = 'succeeded'"
@@ -159,7 +159,7 @@ async def _planned_after(store: Store, schedule: str, run_id: int) -> bool:
 
 @pytest.mark.parametrize("tables", ["cursors", "schedules", "schedules, tickbird.cursors, tickbird.revisions"])
 async def test_repair_restores_what_workers_last_read(migrated_url: str, tmp_path: Path, tables: str) -> None:
-    """A dropped table under load: ticks continue, and after the repair everything is as before, pauses and edits too."""
+    """A table dropped under load: ticks continue, and after the repair all is as before, pauses and edits too."""
     store = open_store(migrated_url)
     await store.open()
     folder = tmp_path / "fleet"

@@ -13,7 +13,7 @@ from tickbird.engine.clock import Clock
 
 log = logging.getLogger("tickbird.engine")
 
-# Seconds. Older rows are not used, because nobody knows how the schedules were edited since.
+# Seconds. Older rows are not used, because the schedules may have been edited since.
 DEFAULT_MAX_AGE = 86_400.0
 
 

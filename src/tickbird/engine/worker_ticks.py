@@ -28,7 +28,7 @@ log = logging.getLogger("tickbird.engine")
 
 # Seconds. After a wake-up, the schedules are read again at most this often.
 _READ_INTERVAL: Final = 1.0
-# A worker that has not looked for longer than this, for example because it was frozen, starts as if it were new.
+# A worker that has made no step for longer than this, for example because it was frozen, starts as if it were new.
 _MAX_SILENCE: Final = 150.0
 # Runs are created in sets of this size.
 _MAX_TICKS: Final = 500
@@ -72,9 +72,9 @@ class WorkerTickStep:
         # Durable schedules of the app: as last read, and while the fallback lasts with their cursors.
         self._durable: dict[int, Schedule] = {}
         self._falling_back: dict[int, _Planned] = {}
-        # The store's clock at the last read and at the last look.
+        # The store's clock at the last read and in the last step.
         self._read_at: datetime | None = None
-        self._looked_at: datetime | None = None
+        self._stepped_at: datetime | None = None
         self._must_read = True
         self._read_began = float("-inf")
 
@@ -97,7 +97,7 @@ class WorkerTickStep:
         stale = await self._create_runs(self._in_memory, now, without_cursors=self._fallback.is_active)
         if self._falling_back:
             await self._create_runs(self._falling_back, now, without_cursors=True)
-        self._looked_at = now
+        self._stepped_at = now
         if stale:
             for schedule_id in stale:
                 self._in_memory.pop(schedule_id, None)
@@ -133,7 +133,7 @@ class WorkerTickStep:
 
     def _update(self, rows: WorkerSchedules) -> None:
         """Take over the rows. A schedule that is new here starts from the last read, another one from its last tick."""
-        silent = self._looked_at is None or abs((rows.now - self._looked_at).total_seconds()) > _MAX_SILENCE
+        silent = self._stepped_at is None or abs((rows.now - self._stepped_at).total_seconds()) > _MAX_SILENCE
         since = rows.now if silent or self._read_at is None else self._read_at
         if silent:
             for planned in self._in_memory.values():

@@ -13,7 +13,8 @@ LOSSES = {
     "schedules": "DROP TABLE tickbird.schedules CASCADE",
     "planning": "DROP TABLE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.schedule_search CASCADE",
     "a column": "ALTER TABLE tickbird.cursors DROP COLUMN deferred_until_minute CASCADE",
-    "a trigger and an index": "DROP TRIGGER schedules_create_cursor ON tickbird.schedules; DROP INDEX tickbird.runs_tick_key",
+    "a trigger and an index": "DROP TRIGGER schedules_create_cursor ON tickbird.schedules;"
+    " DROP INDEX tickbird.runs_tick_key",
     "a view": "DROP VIEW tickbird.schedule_details CASCADE",
     "everything but runs": "DROP TABLE tickbird.schedule_ids, tickbird.schedules, tickbird.cursors, tickbird.revisions,"
     " tickbird.workers, tickbird.skips, tickbird.backfills CASCADE",

@@ -13,7 +13,7 @@ from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 
 # Seconds. An edit of a schedule in memory, or a worker that starts, decides the ticks of this time without a run.
-LOOK_BACK: Final = 3
+RECENT_SECONDS: Final = 3
 
 
 def with_decided_ticks(schedule: Schedule, decided: Collection[int]) -> Schedule:
@@ -43,9 +43,9 @@ def plan_recent_ticks(schedule: Schedule, facts: Facts, now: float) -> Plan:
     return replace(planned, cursor=replace(planned.cursor, planned_until=reached, next_run_at=None))
 
 
-def recent_start(schedule: Schedule, looked_at: float) -> int:
-    """Return the instant after which ticks are decided, if all were decided shortly before `looked_at`."""
-    since = floor(looked_at) - schedule.offset - LOOK_BACK
+def recent_start(schedule: Schedule, planned_at: float) -> int:
+    """Return the instant after which ticks are decided, if all were decided shortly before `planned_at`."""
+    since = floor(planned_at) - schedule.offset - RECENT_SECONDS
     reached = schedule.cursor.planned_until
     return since if reached is None else max(reached, since)
 

@@ -15,7 +15,7 @@ from tickbird.store.postgres.database.schema_name import in_schema
 
 log = logging.getLogger("tickbird.store")
 
-# Without these tables, nobody knows which migrations were applied.
+# Without these tables, it is unknown which migrations were applied.
 _VITAL: Final = ("meta", "migrations")
 Part = tuple[str, str]
 
@@ -58,7 +58,7 @@ async def repair(connection: Connection, schema: str) -> list[str]:
 
 
 async def _validate(connection: Connection, schema: str) -> None:
-    """Check the foreign keys that are not valid yet; one whose rows are still missing stays so until the next repair."""
+    """Check the foreign keys that are not valid yet; one whose rows are missing stays so until the next repair."""
     for constraint, validate in await Session(connection, schema).fetch("unchecked_keys", schema=schema):
         try:
             async with connection.transaction():
