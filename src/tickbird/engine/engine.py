@@ -34,7 +34,7 @@ _PLAN_AFTER = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """Settings of a worker; times in seconds. An idle worker sends two heartbeats and three other requests a minute."""
+    """Settings of a worker; times in seconds. An idle worker sends two heartbeats and four other requests a minute."""
 
     plan: bool = True
     execute: bool = True

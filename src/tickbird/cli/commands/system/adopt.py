@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tickbird.cli.adoption import DAYS, Candidate, list_candidates, make_durable, return_to_memory, watch
 from tickbird.cli.app_loading import app_argument, find_app
-from tickbird.cli.connection import connect, run_async
+from tickbird.cli.connection import run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result, warn
 from tickbird.cli.params import length, storable_text
+from tickbird.client import Client, StoreClient
 from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
+from tickbird.stores import must_exist, open_store
+
+if TYPE_CHECKING:
+    from tickbird.app import Tickbird
 
 _HEADS = ("NAME", "IN MEMORY", "DURABLE", "NEXT TICK", "RESULT")
 
@@ -70,7 +76,7 @@ def adopt(
     declared = bird.declarations.schedules
 
     async def read() -> Sequence[Candidate]:
-        async with connect(settings) as client:
+        async with _connect(bird) as client:
             return await list_candidates(client, bird.app, declared, share=share, names=names)
 
     candidates = run_async(read(), settings)
@@ -86,7 +92,7 @@ def adopt(
             chosen = []
 
     async def work() -> Mapping[str, str]:
-        async with connect(settings) as client:
+        async with _connect(bird) as client:
             await make_durable(client, chosen, actor)
             if seconds is None:
                 return {}
@@ -125,6 +131,18 @@ def adopt(
     if rest:
         warn(f"deprecated: {count(len(rest), 'schedule')} still in memory: {', '.join(rest)}.")
     return FAILED if problems else 0
+
+
+@asynccontextmanager
+async def _connect(bird: Tickbird) -> AsyncIterator[Client]:
+    """Connect to the store of the app."""
+    store = open_store(bird.url)
+    must_exist(store)
+    await store.open()
+    try:
+        yield StoreClient(store, bird.namespace)
+    finally:
+        await store.close()
 
 
 def _show(screen: Printer, candidates: Sequence[Candidate], settings: GlobalOptions) -> None:
