@@ -26,8 +26,12 @@ from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 
-# Seconds. After a wake-up, the schedules are read again at most this often.
+# Seconds. After a wake-up, the schedules are read again at most this often, and at most for this part of the time.
 _READ_INTERVAL: Final = 1.0
+_READ_PART: Final = 0.02
+_READ_BY: Final = 55.0
+# No revision has this number.
+_UNKNOWN: Final = -1
 # A worker that has made no step for longer than this, for example because it was frozen, starts as if it were new.
 _MAX_SILENCE: Final = 150.0
 # Runs are created in sets of this size.
@@ -76,7 +80,11 @@ class WorkerTickStep:
         self._read_at: datetime | None = None
         self._stepped_at: datetime | None = None
         self._must_read = True
-        self._read_began = float("-inf")
+        # Monotonic instants: before them, no read and no tick.
+        self._read_after = float("-inf")
+        self._due_after = float("-inf")
+        # The instant of the next read without a wake-up, because one may have been lost.
+        self._read_by = float("-inf")
 
     def read_again(self) -> None:
         """Read the schedules in the next step: one may have changed."""
@@ -85,8 +93,11 @@ class WorkerTickStep:
     async def step(self) -> float | None:
         """Create the runs of due ticks; returns the seconds until the next one is due."""
         began, expected = self._clock.monotonic(), self._clock_guard.expected()
-        since_read = began - self._read_began
-        reads = self._must_read and (since_read >= _READ_INTERVAL or self._clock.now() is not None)
+        self._must_read |= began >= self._read_by
+        reads = self._must_read and (began >= self._read_after or self._clock.now() is not None)
+        if not reads and began < self._due_after and not self._fallback.is_active:
+            # A wake-up for other steps.
+            return self._wait(began)
         now = await self._read(began) if reads else await self._now()
         if not self._clock_guard.trusts(now, began, expected):
             return self._clock_guard.recheck_after
@@ -100,16 +111,21 @@ class WorkerTickStep:
         self._stepped_at = now
         if stale:
             for schedule_id in stale:
-                self._in_memory.pop(schedule_id, None)
-            self._must_read, self._read_began = True, float("-inf")
+                if (planned := self._in_memory.get(schedule_id)) is not None:
+                    # It is read again, and its cursor in memory continues.
+                    planned.read, planned.next_at = replace(planned.read, revision=_UNKNOWN), None
+            self._must_read, self._read_after = True, float("-inf")
             return 0.0
         waits = [planned.next_at for planned in (*self._in_memory.values(), *self._falling_back.values())]
         next_at = min((at for at in waits if at is not None), default=None)
         # The store read its clock at the start of the step, so the step's duration is part of the wait.
-        wait = None if next_at is None else next_at - now.timestamp() - (self._clock.monotonic() - began)
-        if self._must_read:
-            wait = min(_READ_INTERVAL, _READ_INTERVAL if wait is None else wait)
-        return wait
+        self._due_after = float("inf") if next_at is None else began + next_at - now.timestamp()
+        return self._wait(self._clock.monotonic())
+
+    def _wait(self, now: float) -> float | None:
+        """Seconds until the next tick, or the next read that is wanted; None: neither."""
+        until = min(self._due_after, self._read_after) if self._must_read else self._due_after
+        return None if until == float("inf") else max(0.0, until - now)
 
     async def _now(self) -> datetime:
         return self._clock.now() or await self._store.now()
@@ -118,7 +134,7 @@ class WorkerTickStep:
         """Read changed schedules; in fallback, the last rows stay."""
         known = {schedule_id: planned.read.revision for schedule_id, planned in self._in_memory.items()}
         known |= {schedule_id: schedule.revision for schedule_id, schedule in self._durable.items()}
-        self._must_read, self._read_began = False, began
+        self._must_read, self._read_after, self._read_by = False, began + _READ_INTERVAL, began + _READ_BY
         app = self._worker.app if self._fallback.is_on else None
         try:
             rows = await self._store.worker_ticks.read(self._worker.namespace, app, known, now=self._clock.now())
@@ -126,6 +142,8 @@ class WorkerTickStep:
             if not self._fallback.start(error):
                 raise
             return await self._now()
+        ended = self._clock.monotonic()
+        self._read_after = began + max(_READ_INTERVAL, (ended - began) / _READ_PART)
         if not self._fallback.is_active:
             self._update(rows)
             self._fallback.on_rows(rows.now, sum(map(can_fall_back, self._durable.values())))
@@ -180,7 +198,7 @@ class WorkerTickStep:
         for name in restored:
             log.warning("schedule %s: restored from the row that this worker last read", name)
         self._falling_back = {}
-        self._must_read, self._read_began = True, float("-inf")
+        self._must_read, self._read_after = True, float("-inf")
         self._fallback.end()
 
     def _start(self, schedule: Schedule) -> int | None:
