@@ -26,9 +26,10 @@ from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 
-# Seconds. After a wake-up, the schedules are read again at most this often, and at most for this part of the time.
+# Seconds. After a wake-up, the schedules are read again at most this often, and less often if there are many.
 _READ_INTERVAL: Final = 1.0
-_READ_PART: Final = 0.02
+_READS_PER_SECOND: Final = 5_000
+# Without a wake-up, they are read after this time.
 _READ_BY: Final = 55.0
 # No revision has this number.
 _UNKNOWN: Final = -1
@@ -142,8 +143,7 @@ class WorkerTickStep:
             if not self._fallback.start(error):
                 raise
             return await self._now()
-        ended = self._clock.monotonic()
-        self._read_after = began + max(_READ_INTERVAL, (ended - began) / _READ_PART)
+        self._read_after = began + max(_READ_INTERVAL, len(rows.ids) / _READS_PER_SECOND)
         if not self._fallback.is_active:
             self._update(rows)
             self._fallback.on_rows(rows.now, sum(map(can_fall_back, self._durable.values())))
