@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.steps import NAMESPACE, a_worker, create, later, runs_of, since, work_off
+from conformance.steps import NAMESPACE, a_worker, create, later, ranges, runs_of, since, work_off
 from tickbird.domain.errors import SchedulesUnusableError
 from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.planning.commands.pause import Pause
@@ -203,3 +203,22 @@ async def test_run_in_fallback_is_executed_with_its_definition(store: Watched) -
     await worker.step(60)
     [run] = await work_off(store, 61)
     assert (run.payload, run.definition and run.definition.timeout) == ({"limit": 5}, 7)
+
+
+async def test_worker_that_has_not_noticed_the_repair_adds_nothing_to_decided_ticks(store: Watched) -> None:
+    """Another worker plans again, and skips a tick; this one is still in fallback."""
+    await create(store, "mine", app="app")
+    worker = Worker(store, 10)
+    await worker.plan(10)
+    await worker.step(10)
+    store.broken = True
+    with pytest.raises(SchedulesUnusableError):
+        await worker.plan(60)
+    await worker.step(60)
+    store.broken = False
+    await Worker(store, 120).plan(120)
+    await work_off(store, 121)
+    await worker.step(121)
+    assert not worker.fallback.is_active
+    assert await ticks_of(store, "mine") == [60]
+    assert await ranges(store, "mine") == [("overlap", 120, 120, 1)]

@@ -18,6 +18,7 @@ from tickbird.domain.planning.worker_ticks import (
     plan_worker_ticks,
 )
 from tickbird.domain.schedules.schedule import Cursor, Schedule
+from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.triggers.custom import limited_calls
 from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockGuard
@@ -106,6 +107,9 @@ class WorkerTickStep:
             await self._end_fallback()
         if self._fallback.is_active:
             self._fall_back(now)
+            if self._has_due_ticks(now) and await self._can_plan(expected):
+                # The planner may have skipped these ticks.
+                await self._end_fallback()
         stale = await self._create_runs(self._in_memory, now, without_cursors=self._fallback.is_active)
         if self._falling_back:
             await self._create_runs(self._falling_back, now, without_cursors=True)
@@ -182,6 +186,18 @@ class WorkerTickStep:
             if schedule.id not in self._falling_back and can_fall_back(schedule):
                 start = self._start(schedule)
                 self._falling_back[schedule.id] = _Planned(schedule, int(now.timestamp()) if start is None else start)
+
+    def _has_due_ticks(self, now: datetime) -> bool:
+        at = now.timestamp()
+        return any(planned.next_at is not None and planned.next_at <= at for planned in self._falling_back.values())
+
+    async def _can_plan(self, expected: ClockBounds | None) -> bool:
+        """Whether the store plans again; the planner's own loop notices it later, after a backoff."""
+        try:
+            await self._store.planning.plan_due(1, expected=expected, now=self._clock.now())
+        except SchedulesUnusableError:
+            return False
+        return True
 
     async def _end_fallback(self) -> None:
         """Restore the rows that a repair could not, then leave the rest to the planner."""
