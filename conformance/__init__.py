@@ -48,6 +48,7 @@ from conformance.planning.outages import Outages
 from conformance.planning.overlap import Overlap
 from conformance.planning.planning import Planning
 from conformance.planning.races import Races
+from conformance.planning.worker_ticks import WorkerTicks
 from conformance.planning.zones import Zones
 from conformance.runs.held import HeldRuns
 from conformance.runs.idempotency import IdempotencyKeys
@@ -103,6 +104,7 @@ __all__ = [
 class CoreConformance(
     Declarations,
     Planning,
+    WorkerTicks,
     Outages,
     Ledger,
     Edits,

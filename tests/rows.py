@@ -16,7 +16,8 @@ BEGIN
         SELECT tablename FROM pg_catalog.pg_tables
         WHERE schemaname = 'tickbird' AND tablename NOT IN ('meta', 'migrations', 'sql_settings')
         -- Last, because other tables reference them.
-        ORDER BY array_position('{tokens, schedules, schedule_ids}', tablename::text) NULLS FIRST
+        ORDER BY
+            array_position('{events, consumer_groups, tokens, schedules, schedule_ids}', tablename::text) NULLS FIRST
     LOOP
         EXECUTE format('LOCK TABLE tickbird.%I', name);
         EXECUTE format('DELETE FROM tickbird.%I', name);

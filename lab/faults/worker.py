@@ -21,6 +21,9 @@ class Setup(worker.Setup):
 
     # Schedules that its code declares: name and seconds between ticks.
     declares: tuple[tuple[str, int], ...] = ()
+    # The other ones that its code declares are in memory.
+    declares_in_memory: tuple[tuple[str, int], ...] = ()
+    fallback: bool = True
     # SQLite: killed before it commits a transaction with a statement that contains this text.
     die_before_commit_of: str = ""
 
@@ -33,6 +36,10 @@ def run_worker(setup: Setup) -> None:
     app = make_app(setup.url, Path(setup.folder), journal)
     for name, seconds in setup.declares:
         app.schedule(name, app.tasks["succeed"], every(seconds=seconds), overlap="allow")
+    for name, seconds in setup.declares_in_memory:
+        app.schedule(name, app.tasks["succeed"], every(seconds=seconds), overlap="allow", durable=False)
+    if not setup.fallback:
+        app.fallback_max_age = None
     worker.run_app(app, setup, journal)
 
 

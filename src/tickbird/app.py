@@ -11,6 +11,7 @@ from tickbird.consumer_registry import ConsumerRegistry
 from tickbird.domain.errors import StoreError
 from tickbird.domain.leadership import DEFAULT_TIMEOUT, SHARED, Coordination, check_coordination, check_timeout
 from tickbird.domain.text import check_name
+from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.loop_local import PerLoop
 from tickbird.stores import DEFAULT_URL, has_sql_functions, open_store
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Run", "Task", "Tickbird"]
 
+# Seconds. In fallback, older rows are not used, because the schedules may have been edited since.
+DEFAULT_FALLBACK_AGE = 86_400.0
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 
 
@@ -55,8 +58,13 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
         sql_connections: int = 4,
         coordination: Coordination = SHARED,
         leader_timeout: float = DEFAULT_TIMEOUT,
+        durable_by_default: bool = True,
+        fallback: bool | Duration = True,
     ) -> None:
         TaskRegistry.__init__(self, commands, command_env, sql_connections)
+        self.durable_by_default = durable_by_default
+        # Seconds; None: no fallback.
+        self.fallback_max_age = _checked_fallback(fallback)
         ConsumerRegistry.__init__(self)
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
@@ -276,6 +284,13 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         client = await self.client()
         return await client.runs.enqueue(task.name, payload, **{"actor": self.app, **options})
+
+
+def _checked_fallback(fallback: bool | Duration) -> float | None:
+    """Return the maximum age of rows in seconds; raises DefinitionError for an invalid duration."""
+    if isinstance(fallback, bool):
+        return DEFAULT_FALLBACK_AGE if fallback else None
+    return float(seconds(fallback, "fallback", minimum=1))
 
 
 async def _first(published: Awaitable[list[str]]) -> str:

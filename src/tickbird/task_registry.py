@@ -43,6 +43,8 @@ class TaskRegistry(ABC):
         self.sql_statements: dict[str, SqlStatement] = {}
         self._sql_connections: dict[str, tuple[SqlConnection, RoleSlots]] = {}
         self._declared: dict[str, Definition] = {}
+        # The value of `durable` for schedules that do not state it.
+        self.durable_by_default = True
 
     @overload
     def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
@@ -120,7 +122,7 @@ class TaskRegistry(ABC):
         if isinstance(task, TargetSpec):
             self._check_schedule(name, trigger)
             self._declared[name] = Definition(
-                trigger=trigger, target=read_spec(task.kind, task), payload=payload or {}, **policies(options)
+                trigger=trigger, target=read_spec(task.kind, task), payload=payload or {}, **self._policies(options)
             )
             return
         if not isinstance(task, Task | str):
@@ -141,9 +143,13 @@ class TaskRegistry(ABC):
             trigger=trigger,
             target=Target(registered.name),
             payload=registered.validate(payload or {}),
-            **{**registered.settings, **policies(options)},
+            **{**registered.settings, **self._policies(options)},
         )
         self._declared[name] = definition
+
+    def _policies(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the checked policies of a schedule, with the app's default of `durable`."""
+        return policies(options if self.durable_by_default else {"durable": False, **options})
 
     def command(
         self,

@@ -60,6 +60,7 @@ class WorkerApp(Protocol):
     reference: str | None
     coordination: Coordination
     leader_timeout: float
+    fallback_max_age: float | None
 
     @property
     def tasks(self) -> Mapping[str, Any]: ...
@@ -212,6 +213,7 @@ class WorkerProcess:
         self._options = replace(
             self._options,
             coordination=check_coordination(self._options.coordination or bird.coordination),
+            fallback_max_age=bird.fallback_max_age,
             leader_timeout=check_timeout(self._options.leader_timeout or bird.leader_timeout),
         )
         kind = _kind(role)

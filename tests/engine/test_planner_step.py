@@ -111,3 +111,18 @@ async def test_a_burst_starts_with_one_batch_if_the_last_one_was_small(store: Wa
     store.batches.clear()
     await planning.step()
     assert store.batches == [500]
+
+
+async def test_batches_that_time_out_shrink_and_grow_again(store: Watched) -> None:
+    step = PlannerStep(store, store.clock, lambda: None, batch=400)
+    store.failing = 5
+    for _ in range(5):
+        with pytest.raises(StoreUnavailableError):
+            await step.step()
+    assert store.batches == [400, 200, 100, 50, 25]
+    while await step.step() == 0.0:
+        pass
+    sizes = store.batches[5:]
+    assert sizes[0] == 12
+    assert max(sizes) > 100
+    assert store.planned == COUNT

@@ -70,6 +70,7 @@ ENDLESS = {"dev", "worker", "server", "import apscheduler", "import celery-beat"
 SCRIPT = """
 migrate
 sync shop:bird
+adopt shop:bird --yes
 ls
 show digest
 show nothing

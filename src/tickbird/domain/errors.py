@@ -21,6 +21,7 @@ TickbirdError
     ├── StoreUnavailableError     the store cannot be reached, or timed out; a retry may help
     ├── SchemaError               missing, too old or too new for this code
     ├── TermEndedError            the leader's term has ended, so that it may not plan
+    ├── SchedulesUnusableError    the store can be reached, but its schedules cannot be read or planned
     └── AccessError               the server rejects the token, or its role or namespaces are not sufficient
         └── ClosedNamespaceError  the token has no access to this namespace
 """
@@ -145,6 +146,13 @@ class SchemaError(StoreError):
 
 class TermEndedError(StoreError):
     """The term has ended: this process is not the leader, and may not plan."""
+
+
+class SchedulesUnusableError(StoreError):
+    """The store can be reached, but its schedules cannot be read or planned: a table is missing, damaged or forbidden.
+
+    Never raised for a slow store or a lost connection. Workers fall back to the rows that they last read.
+    """
 
 
 class AccessError(StoreError):

@@ -14,6 +14,8 @@ from tickbird.domain.text import NAME, check_name
 
 # A part of `Worker.standby_reason`. Other processes detect the alarm by it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
+# A part of `Worker.standby_reason`: the worker runs ticks itself, because the store cannot plan.
+FALLBACK: Final = "fallback"
 _CLOSE: Final = timedelta(minutes=1)
 # What a worker does; the default is the first. Its row has the kind.
 WorkerRole = Literal["plan-and-execute", "plan-only", "execute-only"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
-from tickbird.domain.planning.code_sync import reconcile
+from tickbird.domain.planning.code_sync import AppSchedule, reconcile
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.define import Create, SyncFromCode
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -18,6 +18,8 @@ from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 _TRIES = 5
+# Names in a log message.
+_MAX_NAMED = 20
 _DESCRIPTIONS: Mapping[type[Command], str] = {
     Create: "created",
     SyncFromCode: "changed",
@@ -33,6 +35,15 @@ class Declarations:
     namespace: str
     app: str
     schedules: Mapping[str, Definition] = field(default_factory=dict)
+
+
+def _warn_in_memory(declarations: Declarations, stored: Mapping[str, AppSchedule]) -> None:
+    """During an adoption, name the schedules that are still in memory."""
+    declared = [name for name, definition in declarations.schedules.items() if not definition.durable]
+    adopted = [name for name in declared if name in stored and stored[name].schedule.field_overrides.get("durable")]
+    if adopted and (rest := sorted(set(declared) - set(adopted))):
+        names = ", ".join(rest[:_MAX_NAMED]) + (f" and {len(rest) - _MAX_NAMED:,} more" if rest[_MAX_NAMED:] else "")
+        log.warning("%d schedules are durable now, and %d are still in memory: %s", len(adopted), len(rest), names)
 
 
 async def sync(
@@ -87,6 +98,7 @@ async def sync(
             done.append(f"{name}: {action}")
             log.info("schedule %s: %s", name, action)
         if not conflicts:
+            _warn_in_memory(declarations, stored)
             return done
         if tries == _TRIES - 1:
             raise next(iter(conflicts.values()))

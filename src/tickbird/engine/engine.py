@@ -17,6 +17,7 @@ from tickbird.engine.code_sync import Declarations
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.coverage import IDLE_INTERVAL, CoverageStep
 from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.fallback import DEFAULT_MAX_AGE, Fallback
 from tickbird.engine.leadership import Leadership
 from tickbird.engine.loop import Step, StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
@@ -26,6 +27,7 @@ from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.run_logs import RunLogBuffer
 from tickbird.engine.stamper import StamperStep
 from tickbird.engine.worker_health import WorkerHealth
+from tickbird.engine.worker_ticks import WorkerTickStep
 from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
@@ -35,7 +37,7 @@ _PLAN_AFTER = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """Settings of a worker; times in seconds. An idle worker sends two heartbeats and three other requests a minute."""
+    """Settings of a worker; times in seconds. An idle worker sends two heartbeats and four other requests a minute."""
 
     # "leader": it plans only while it is the leader, and takes over if there is no heartbeat for the timeout. None: the
     # setting of the app.
@@ -45,6 +47,8 @@ class EngineOptions:
     heartbeat: float = 30.0
     safety_poll: float = 60.0
     drain: float = 30.0
+    # In fallback, rows of schedules that were read longer ago are not used; None: no fallback.
+    fallback_max_age: float | None = DEFAULT_MAX_AGE
     # Why planning is switched off; empty if it is not.
     off: str = ""
     retention: Retention = field(default_factory=Retention)
@@ -91,7 +95,13 @@ class Engine:
             clock_guard=clock_guard,
         )
         dispatcher = self.execution if self.executes else None
-        self.planning = PlannerStep(store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher)
+        self.fallback = Fallback(clock, max_age=options.fallback_max_age)
+        self.planning = PlannerStep(
+            store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher, fallback=self.fallback
+        )
+        self.worker_ticks = WorkerTickStep(
+            store, clock, worker, self._wake_claim, fallback=self.fallback, clock_guard=clock_guard
+        )
         self.readiness = WorkerReadiness(store, clock, plans=self.plans, off=options.off)
         self.maintenance = Maintenance(
             store,
@@ -105,6 +115,7 @@ class Engine:
             on_schedules=self._wake_plan,
             clock_guard=clock_guard,
             readiness=self.readiness,
+            fallback=self.fallback,
             health=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
@@ -129,6 +140,7 @@ class Engine:
             self.leadership.on_elected = self._wake_plan
             self.planning.on_planned = self.leadership.count
         self._plan = StepLoop("plan", plan, poll, self._may_work)
+        self._tick = StepLoop("ticks in memory", self.worker_ticks.step, poll, self._may_work)
         self._rescue = StepLoop("rescue", self.maintenance.rescue, 2 * options.lease, self._may_work)
         self._heartbeat = StepLoop("heartbeat", self.maintenance.heartbeat, options.heartbeat)
         self._prune = StepLoop("prune", self.maintenance.prune, PRUNE_PAUSE, self._may_work)
@@ -137,6 +149,7 @@ class Engine:
         self._cover = StepLoop("coverage", self.coverage.step, IDLE_INTERVAL * options.heartbeat, self._may_work)
         self.maintenance.on_heartbeat = self.coverage.observe
         self.readiness.on_change = self._wake_readiness
+        self.fallback.on_change = self._wake_fallback
         clock_guard.on_alarm = self._wake_alarmed
         self.readiness.on_outdated = self.drain
         self.readiness.on_drained = self.drain
@@ -170,7 +183,15 @@ class Engine:
         self._cover.wake()
 
     def _wake_plan(self) -> None:
+        """A schedule may have changed."""
         self._plan.wake()
+        self.worker_ticks.read_again()
+        self._tick.wake()
+
+    def _wake_fallback(self) -> None:
+        """Run the ticks, or restore the rows, and report the state."""
+        self._tick.wake()
+        self._heartbeat.wake()
 
     def _wake_stamper(self) -> None:
         if self.stamping is not None:
@@ -182,7 +203,7 @@ class Engine:
             self._consume.wake()
 
     def _wake_readiness(self) -> None:
-        for repeat in (self._zones, self._claim, self._plan, self._rescue, self._prune):
+        for repeat in (self._zones, self._claim, self._plan, self._tick, self._rescue, self._prune):
             repeat.wake()
         self._wake_leadership()
         self._wake_consumers()
@@ -221,7 +242,7 @@ class Engine:
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs, self._cover]
         if self.plans:
-            working += [self._zones, self._plan, self._rescue, self._prune]
+            working += [self._zones, self._plan, self._tick, self._rescue, self._prune]
             if self.leadership is not None:
                 working.append(self._lead)
             if self.stamping is not None:
@@ -233,7 +254,8 @@ class Engine:
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
             await self._ending.wait()
-            for repeat in (self._zones, self._plan, self._claim, self._rescue, self._prune, self._cover):
+            ending = (self._zones, self._plan, self._tick, self._claim, self._rescue, self._prune, self._cover)
+            for repeat in ending:
                 repeat.stop()
             if self.stamping is not None:
                 self._stamp.stop()
@@ -297,4 +319,4 @@ class Engine:
         self._wake_consumers()
         self._cover.wake()
         # A client may be waiting for a run that it triggered, so claiming goes before planning.
-        asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)
+        asyncio.get_running_loop().call_later(_PLAN_AFTER, self._wake_plan)

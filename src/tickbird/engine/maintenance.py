@@ -12,6 +12,7 @@ from tickbird.domain.planning.plan_result import UnknownSchedule
 from tickbird.domain.workers import HeartbeatResult, Worker
 from tickbird.engine.clock import ACCEPT_AFTER, Clock, ClockGuard
 from tickbird.engine.code_sync import Declarations, sync
+from tickbird.engine.fallback import Fallback
 from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.worker_health import WorkerHealth
 from tickbird.store.protocol.store import Store
@@ -58,6 +59,7 @@ class Maintenance:
         on_schedules: Callable[[], None] = lambda: None,
         clock_guard: ClockGuard | None = None,
         readiness: WorkerReadiness | None = None,
+        fallback: Fallback | None = None,
         health: WorkerHealth | None = None,
     ) -> None:
         self._store = store
@@ -72,6 +74,7 @@ class Maintenance:
         self._on_schedules = on_schedules
         self._clock_guard = clock_guard or ClockGuard(clock)
         self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
+        self._fallback = fallback or Fallback(clock, max_age=None)
         self._health = health or WorkerHealth()
         self._reported: HeartbeatResult | None = None
         self.on_heartbeat: Callable[[HeartbeatResult], None] = lambda _: None
@@ -97,7 +100,7 @@ class Maintenance:
             self._synced_at = None
         since = None if self._synced_at is None else (reported.now - self._synced_at).total_seconds()
         # According to a clock that has jumped, live workers may look lost.
-        may_sync = self._readiness.may_work and not self._clock_guard.alarmed
+        may_sync = self._readiness.may_work and not self._clock_guard.alarmed and not self._fallback.is_active
         # A clock that was set back must not delay the sync.
         if may_sync and (since is None or abs(since) >= _SYNC_HEARTBEATS * self._heartbeat):
             await self._sync(reported)
@@ -112,7 +115,8 @@ class Maintenance:
 
     async def _report(self) -> HeartbeatResult:
         began, requested_at = self._clock.monotonic(), self._health.wall()
-        standby_reason = "; ".join(filter(None, (self._readiness.standby_reason, self._clock_guard.standby_reason)))
+        reasons = (self._readiness.standby_reason, self._clock_guard.standby_reason, self._fallback.standby_reason)
+        standby_reason = "; ".join(filter(None, reasons))
         self.worker = replace(self.worker, standby_reason=standby_reason, health=self._health.snapshot())
         reported = await self._store.workers.heartbeat(self.worker, self._live_for, now=self._clock.now())
         if not self._readiness.clock_alarm_by:

@@ -7,11 +7,13 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tickbird.domain.errors import SchedulesUnusableError, StoreUnavailableError
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.fallback import Fallback
 from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
@@ -38,6 +40,7 @@ class PlannerStep:
         batch: int = _MAX_COUNT,
         clock_guard: ClockGuard | None = None,
         dispatcher: Dispatcher | None = None,
+        fallback: Fallback | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -51,6 +54,7 @@ class PlannerStep:
         self._clock_guard = clock_guard or ClockGuard(clock)
         # Starts the runs that are handed off to this worker.
         self._dispatcher = dispatcher
+        self._fallback = fallback or Fallback(clock, max_age=None)
         # Called with the numbers of planned runs and skips.
         self.on_planned: Callable[[int, int], None] = lambda runs, skips: None
         # Called after a batch that may have published events.
@@ -63,6 +67,17 @@ class PlannerStep:
         """
         began = self._clock.monotonic()
         expected = self._clock_guard.expected()
+        try:
+            return await self._step(began, expected, term)
+        except StoreUnavailableError:
+            # A batch that timed out would time out again.
+            self._batch, self._parallel_after_idle = max(1, self._batch // 2), 1
+            raise
+        except SchedulesUnusableError as error:
+            self._fallback.start(error)
+            raise
+
+    async def _step(self, began: float, expected: ClockBounds | None, term: int | None) -> float | None:
         was_idle, parallel_batches, self._parallel_batches = self._was_idle, self._parallel_batches, 1
         if parallel_batches == 1:
             plans = [await self._plan(expected, 1, term)]
@@ -76,6 +91,7 @@ class PlannerStep:
             return self._clock_guard.recheck_after
         seconds = self._clock.monotonic() - began
         more = any(result.more for result in plans)
+        self._fallback.on_planned(last.now, complete=not more)
         if was_idle:
             self._parallel_after_idle = self._store.planners if more and seconds < _SHRINK_ABOVE else 1
         self._was_idle = not more
@@ -111,8 +127,8 @@ class PlannerStep:
     def _adapt(self, seconds: float) -> int:
         """Adapt the size of the next batch to the duration of this one; returns how many to plan in parallel."""
         if seconds > _SHRINK_ABOVE:
-            self._batch = max(_MIN_COUNT, self._batch // 2)
-        if seconds < _GROW_BELOW:
+            self._batch = max(min(_MIN_COUNT, self._batch), self._batch // 2)
+        elif seconds < _GROW_BELOW or self._batch < _MIN_COUNT:
             self._batch = min(_MAX_COUNT, self._batch * 2)
         return self._store.planners if seconds < _PARALLEL_BELOW else 1
 

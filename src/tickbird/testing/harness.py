@@ -14,8 +14,10 @@ from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.targets.target import TASK
 from tickbird.engine.consumers import ConsumerSet, ConsumerSteps
 from tickbird.engine.dispatcher import Dispatcher
+from tickbird.engine.fallback import Fallback
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
+from tickbird.engine.worker_ticks import WorkerTickStep
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 from tickbird.targets.protocol import RunSink
@@ -65,6 +67,8 @@ class Harness:
             sink=self._sink,
         )
         self._planning = PlannerStep(self.store, self.clock, lambda: None)
+        fallback = Fallback(self.clock, max_age=None)
+        self._ticks = WorkerTickStep(self.store, self.clock, self.worker, lambda: None, fallback=fallback)
         self._upkeep = Maintenance(
             self.store,
             self.clock,
@@ -143,14 +147,16 @@ class Harness:
     async def _due(self) -> datetime | None:
         """Call every step until none has work; returns the next instant at which one is due."""
         while True:
+            self._ticks.read_again()
             waits = [await self._planning.step(), await self._upkeep.rescue(), await self._execution.claim()]
+            waits.append(await self._ticks.step())
             began = self._execution.running or self._execution.held
             while self._execution.held or self._execution.running:
                 await self._execution.finish()
                 await asyncio.sleep(0)
             if not began and 0.0 not in waits:
                 break
-        delays = [wait for wait in (waits[0], waits[2]) if wait is not None]
+        delays = [wait for wait in (waits[0], *waits[2:]) if wait is not None]
         return self.now + timedelta(seconds=max(0.0, min(delays))) if delays else None
 
     async def runs(self, schedule: str | None = None) -> Sequence[RunRecord]:

@@ -20,6 +20,7 @@ _REASONS: Final = {
     "store-unavailable": "The store cannot be reached.",
     "schema": "The store's schema does not match this version of Tickbird.",
     "copy": "The store is a copy, so nothing is planned in it.",
+    "fallback": "The store cannot plan: workers run the ticks of their code's schedules.",
     "planning": "Schedules are due, but no worker plans them.",
 }
 _STATUS: Final = {
@@ -28,7 +29,7 @@ _STATUS: Final = {
     "required": ["status"],
 }
 _HEALTHY: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"application/json": {"schema": _STATUS}}}}
-_CHECKS: Final = ("schema", "copy", "planning")
+_CHECKS: Final = ("schema", "copy", "fallback", "planning")
 
 
 class ReadinessProbe:

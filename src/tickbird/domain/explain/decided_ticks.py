@@ -9,6 +9,7 @@ from tickbird.domain.explain.explanation import Explanation, Step, Verdict
 from tickbird.domain.explain.run_history import RunHistory
 from tickbird.domain.explain.run_steps import planned_in_term
 from tickbird.domain.messages import brief, capital, folded
+from tickbird.domain.planning.worker_ticks import FALLBACK_ACTOR, IN_MEMORY_ACTOR
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.durations import duration_text
@@ -49,6 +50,7 @@ class RunExplainer(Explainer):
         override = run.applied_override
         if override is not None and override.payload:
             self._payload(override.actor, override.note, to_datetime(override.created_at))
+        self._planned_by(run)
         self._caught_up(run)
         progress = RunHistory(run, definition, self.context, self.times)
         self.steps += progress.steps()
@@ -62,6 +64,16 @@ class RunExplainer(Explainer):
         changes = ["moved it"] if run.applied_override.moved else []
         changes += ["changed its payload"] if run.applied_override.payload else []
         return f" {run.applied_override.actor} {' and '.join(changes)}{noted(run.applied_override.note)}."
+
+    def _planned_by(self, run: RunRecord) -> None:
+        """Tell who decided the tick, if it was not the planner of the store."""
+        if run.origin in TICK_ORIGINS and run.actor in (IN_MEMORY_ACTOR, FALLBACK_ACTOR):
+            text = "A worker computed this tick in memory (durable=false)"
+            if run.actor == FALLBACK_ACTOR:
+                text = (
+                    "A worker ran this tick in fallback, from the rows that it had last read: the store could not plan"
+                )
+            self.steps.append(Step(None, run.actor, f"{text}.", run.id, run.created_at))
 
     def _caught_up(self, run: RunRecord) -> None:
         if run.origin != "catch_up":

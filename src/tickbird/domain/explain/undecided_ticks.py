@@ -56,7 +56,20 @@ class UndecidedTickExplainer(Explainer):
         self._on_grid(self.definition)
         if any(override.decided_early and override.tick == tick for override in schedule.cursor.tick_overrides):
             return self._done()
+        if not self.definition.durable and schedule.state == "active":
+            return self._in_memory(self.definition)
         return self._open(self.definition) if open_ else self._no_record(self.definition)
+
+    def _in_memory(self, definition: Definition) -> Explanation:
+        """Explain a tick without a run of a schedule in memory."""
+        due_at = self.schedule.due_at(self.tick)
+        how = "each worker computes its ticks in memory (durable=false)"
+        if to_datetime(due_at) <= self.context.now:
+            text = f"{how}, and records no skips: no worker was looking, or earlier runs were active"
+            self._step(None, "in memory", f"{capital(text)}.")
+            return self._explanation("no record", f"Not run, and the reason is not recorded: {text}.")
+        self._step(True, "in memory", f"{capital(how)}.")
+        return self._to_come(definition, due_at)
 
     def _done(self) -> Explanation:
         text = "It was decided early, before the grid changed, and is not decided again"

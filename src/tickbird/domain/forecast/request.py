@@ -9,6 +9,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.bounds import MAX_DAYS
 from tickbird.domain.forecast.forecast import DEFAULT_DURATION, WhatIf, WorkerCapacity, check_span
 from tickbird.domain.forecast.model import RunningRun
+from tickbird.domain.planning.decided_ticks import as_durable
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_seconds
@@ -47,7 +48,9 @@ def check_duration(seconds: int | None) -> int:
 
 
 def advance_schedule(schedule: Schedule, start: int) -> Schedule:
-    """The schedule at a later instant, if all ticks before it run."""
+    """The schedule at a later instant, if all ticks before it run; one in memory as if it were durable."""
+    if schedule.in_memory:
+        schedule = as_durable(schedule, replace(schedule.cursor, planned_until=start))
     if schedule.definition is None or schedule.cursor.planned_until is None:
         return schedule
     reached = start - 1 - schedule.offset

@@ -35,6 +35,11 @@ class GridEra:
     decided: bool = False
 
     @property
+    def is_complete(self) -> bool:
+        """Whether every tick has a decision; ticks of a schedule in memory may have none."""
+        return self.definition is None or self.definition.durable
+
+    @property
     def grid(self) -> TickGrid | None:
         return None if self.definition is None else self.definition.grid
 
@@ -86,4 +91,4 @@ def eras(revisions: Sequence[RevisionRecord], until: int) -> list[GridEra]:
 def _same(left: Definition | None, right: Definition | None) -> bool:
     if left is None or right is None:
         return left is right
-    return same_grid(left, right) and left.max_runs == right.max_runs
+    return same_grid(left, right) and (left.max_runs, left.durable) == (right.max_runs, right.durable)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import floor
 
 from tickbird.domain.explain.context import readable
 from tickbird.domain.ledger.entries import LedgerEntry
@@ -49,6 +50,9 @@ class LedgerVerifier:
         self._pruned_until = pruned_until
         reached = schedule.cursor.planned_until
         # Ticks after the cursor are not decided, and may be decided under a later revision.
+        if schedule.in_memory:
+            # It has no cursor: its past ticks are decided, or there is no record of them.
+            reached = max(reached or 0, floor(now))
         self._cap = first - 1 if reached is None else min(last, reached)
         self._revisions = {item.revision: item for item in revisions if item.revision <= schedule.revision}
         self._eras = eras(list(self._revisions.values()), self._cap)
@@ -100,7 +104,7 @@ class LedgerVerifier:
         """Count the past ticks of the range after the cursor; late ones are a finding."""
         schedule = self._schedule
         reached = schedule.cursor.planned_until
-        if reached is None or schedule.state not in ("active", "paused", "parked"):
+        if reached is None or schedule.state not in ("active", "paused", "parked") or schedule.in_memory:
             return 0
         after, end = max(reached, self._first - 1), min(self._last, int(self._now))
         if schedule.definition is None:
@@ -301,6 +305,8 @@ class _Fold:
             yield self._backfilled.popleft()
 
     def _miss(self, grid: TickGrid, until: int) -> None:
+        if self._era is not None and not self._era.is_complete:
+            return
         missing = grid.range(self._reached, until) if until > self._reached else None
         if missing is not None:
             self.expected += missing.count

@@ -47,6 +47,9 @@ def settle(schedule: Schedule, cursor: Cursor) -> Plan:
         return Plan(cursor, "paused", schedule.revision, schedule.pause)
     wakeup = next_wakeup(schedule, cursor)
     state: State = "ended" if wakeup is None else "active"
+    if schedule.in_memory:
+        # Workers compute its ticks.
+        wakeup = None
     return Plan(replace(cursor, next_run_at=wakeup), state, schedule.revision)
 
 

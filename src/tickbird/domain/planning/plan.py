@@ -52,6 +52,8 @@ class Facts:
     # the schedules that depend on this one.
     needs: Mapping[str, Collection[str]] | None = None
     dependents: tuple[str, ...] = ()
+    # Ticks after the cursor that already have a run, because workers created it themselves.
+    decided: tuple[int, ...] = ()
     # For a retry: the run, if it is a run of the schedule.
     retried_run: RetriedRun | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import floor
 
+from tickbird.domain.planning.decided_ticks import plan_recent_ticks, with_decided_ticks
 from tickbird.domain.planning.due_decisions import DuePass
 from tickbird.domain.planning.edits import plan_sql_edit, unpark
 from tickbird.domain.planning.next_pass import settle
@@ -29,7 +30,10 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit | None = 
         paused = end_pause(schedule, until)
         return join_plans(paused, plan(apply_plan(schedule, paused), facts, now))
     schedule, void = drop_invalid_overrides(schedule)
-    decided = DuePass(schedule, facts, now).plan()
+    if schedule.in_memory:
+        decided = plan_recent_ticks(schedule, facts, now)
+    else:
+        decided = DuePass(with_decided_ticks(schedule, facts.decided), facts, now).plan()
     return replace(decided, void=void + decided.void) if void else decided
 
 

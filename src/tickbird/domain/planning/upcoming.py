@@ -50,7 +50,7 @@ def iter_upcoming(schedule: Schedule, now: datetime) -> Iterator[UpcomingTick]:
     if definition is None or schedule.state in ("parked", "ended", "deleted"):
         return
     after = to_seconds(now) if cursor.planned_until is None else cursor.planned_until
-    if schedule.state == "paused":
+    if schedule.state == "paused" or schedule.in_memory:
         after = max(after, to_seconds(now))
     left = None if definition.max_runs is None else definition.max_runs - cursor.runs_planned
     pending = None if cursor.planned_until is None else PendingTicks(schedule)

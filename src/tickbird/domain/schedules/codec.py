@@ -1,8 +1,9 @@
 """Definitions as versioned JSON: the stored form, which users may edit with SQL.
 
 Version 1 is an object with `v`, `trigger`, `target` and the policies that differ from their defaults. A shadow has
-version 3. Target kinds and trigger forms state the first version that supports them. Kinds of other packages have their
-own versions, greater than all others. Code that does not know a version ignores the schedule, so it runs nothing wrong.
+version 3, a schedule in memory version 6. Target kinds and trigger forms state the first version that supports them.
+Kinds of other packages have their own versions, greater than all others. Code that does not know a version ignores the
+schedule, so it runs nothing wrong.
 """
 
 from __future__ import annotations
@@ -36,12 +37,14 @@ from tickbird.domain.triggers.trigger import (
     unregistered_customs,
 )
 
-_OLDEST, _SHADOWS = 1, 3
-FORMAT = max(_SHADOWS, *(form.newest_format for form in FORMS.values()))
+_OLDEST, _SHADOWS, _IN_MEMORY = 1, 3, 6
+FORMAT = max(_SHADOWS, _IN_MEMORY, *(form.newest_format for form in FORMS.values()))
 # From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
 # The format in which kinds with their own format numbers were added.
 _OWN_FORMATS = 3
+# Fields that are not stored at these values.
+_UNSTATED = (("shadow", False), ("durable", True))
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
 # In files, the parts of a trigger are next to the kind.
@@ -52,7 +55,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
     """Return the JSON object of a definition; equal definitions give equal objects."""
     trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
-        "v": _version(definition.target.kind, definition.shadow, trigger),
+        "v": _version(definition.target.kind, _features_format(definition.shadow, definition.durable), trigger),
         "trigger": trigger,
         "target": encode_field("target", definition.target),
     }
@@ -223,7 +226,7 @@ def _check_own_format(encoded: Mapping[str, Any]) -> None:
     if not isinstance(target, Mapping) or len(target) != 1:
         return
     kind = str(next(iter(target)))
-    first, needed = first_kind_format(kind), _version(kind, bool(encoded.get("shadow")), encoded.get("trigger"))
+    first, needed = first_kind_format(kind), _version(kind, _encoded_features_format(encoded), encoded.get("trigger"))
     if first > FORMAT and isinstance(version, int) and not first < version <= first + FORMAT:
         raise DefinitionError(
             f"v: target kind {kind[:40]!r} is not built in.",
@@ -236,15 +239,24 @@ def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """Return a changed definition's JSON with the version that it needs."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_supported_format(version) and isinstance(target, Mapping) and len(target) == 1:
-        version = _version(str(next(iter(target))), bool(encoded.get("shadow")), encoded.get("trigger"))
-    # Omit `shadow` if it is false, because code that does not know shadows could not read it.
-    fields = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
+        version = _version(str(next(iter(target))), _encoded_features_format(encoded), encoded.get("trigger"))
+    # Omit newer fields at their defaults, because code that does not know them could not read them.
+    fields = {name: value for name, value in encoded.items() if (name, value) not in _UNSTATED}
     return {**fields, "v": version}
 
 
-def _version(kind: str, shadow: bool, trigger: Any) -> int:
+def _features_format(shadow: bool, durable: bool) -> int:
+    """Return the oldest format that supports these policies."""
+    return _SHADOWS if shadow else _OLDEST if durable else _IN_MEMORY
+
+
+def _encoded_features_format(encoded: Mapping[str, Any]) -> int:
+    return _features_format(bool(encoded.get("shadow")), encoded.get("durable") is not False)
+
+
+def _version(kind: str, features: int, trigger: Any) -> int:
     """Return the oldest format that supports these features."""
-    first, needed = first_kind_format(kind), max(_SHADOWS if shadow else _OLDEST, first_format(trigger))
+    first, needed = first_kind_format(kind), max(features, first_format(trigger))
     return max(first, needed) if first <= FORMAT else first + max(_OWN_FORMATS, needed)
 
 

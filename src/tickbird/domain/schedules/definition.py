@@ -18,6 +18,7 @@ from tickbird.domain.schedules.kinds.kind import refuse
 from tickbird.domain.schedules.payload import MAX_PAYLOAD as MAX_PAYLOAD
 from tickbird.domain.schedules.payload import check_payload as check_payload
 from tickbird.domain.schedules.rolled_grid import MAX_PER_DAY, RolledGrid
+from tickbird.domain.targets.event import EVENT
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.targets.target import Target as Target
 from tickbird.domain.text import check_name
@@ -57,6 +58,28 @@ class Definition(Policies):
             key_for(self.concurrency_key, self.payload)
         if self.depends_on:
             self._check_waits()
+        if not self.durable:
+            self._check_in_memory()
+
+    def _check_in_memory(self) -> None:
+        """Refuse policies that need a cursor, or facts that only the planner of the store has."""
+        needs = {
+            "an event target": self.target.kind == EVENT,
+            "a trigger with a single tick": "at" in self.trigger.to_json(),
+            "shadow": self.shadow,
+            "max_runs": self.max_runs is not None,
+            "depends_on": bool(self.depends_on),
+            "concurrency_key": self.concurrency_key is not None,
+            f"overlap={self.overlap}": self.overlap in ("queue", "replace"),
+            "catch_up=all": self.catch_up == "all",
+        }
+        for name, is_used in needs.items():
+            if is_used:
+                raise DefinitionError(
+                    f"durable: a schedule in memory cannot have {name}.",
+                    field="durable",
+                    hint="Set durable=true: then the store plans the schedule.",
+                )
 
     def _check_waits(self) -> None:
         longest, limit = max(dependency.wait for dependency in self.depends_on), self.start_limit

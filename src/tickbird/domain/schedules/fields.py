@@ -162,6 +162,14 @@ class Policies:
         "Start runs with a higher priority first.",
         task_setting=True,
     )
+    durable: bool = policy(
+        kinds.Flag(),
+        True,
+        Group.ABOUT,
+        "Record the decision about every tick in the store; if false, workers compute the ticks in memory.",
+        relies_on=("trigger",),
+        page="in-memory.md",
+    )
     start_at: datetime | None = policy(
         kinds.Instant(), None, Group.DAYS, "Do not tick before this instant.", none="at once"
     )

@@ -107,6 +107,11 @@ class Schedule:
         return self.definition
 
     @property
+    def in_memory(self) -> bool:
+        """Whether workers compute its ticks in memory; its cursor has no next tick then."""
+        return self.definition is not None and not self.definition.durable
+
+    @property
     def next_run_at(self) -> datetime | None:
         """The next planner pass of this schedule."""
         return None if self.cursor.next_run_at is None else to_datetime(self.cursor.next_run_at)

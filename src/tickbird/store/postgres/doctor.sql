@@ -196,7 +196,7 @@ SELECT
         SELECT count(*)::integer
         FROM (
             SELECT FROM tickbird.cursors
-            WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND {readable}
+            WHERE next_run_at IS NULL AND state || '' = 'active' AND NOT in_memory AND refused_at IS NULL AND {readable}
                 AND {has_schedule}
             LIMIT %(limit)s
         ) AS fresh
@@ -209,7 +209,7 @@ FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE c.format >= %(custom)s AND c.refused_at IS NULL AND (
     c.next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND c.state IN ('active', 'paused')
-    OR c.next_run_at IS NULL AND c.state = 'active'
+    OR c.next_run_at IS NULL AND c.state || '' = 'active' AND NOT c.in_memory
 )
 ORDER BY since
 LIMIT %(limit)s;

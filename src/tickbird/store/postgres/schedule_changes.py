@@ -32,6 +32,7 @@ from tickbird.store.postgres.database.database import Database, Work
 from tickbird.store.postgres.database.errors import REFUSED
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
+from tickbird.store.postgres.planning.facts import read_decided
 from tickbird.store.postgres.planning.revisions import load_revisions
 from tickbird.store.postgres.planning.waiting_runs import lock_active_runs, lock_keys, release
 from tickbird.store.postgres.planning.write import defer_runs, write_plans
@@ -257,6 +258,8 @@ async def plan_due_ticks(db: Session, revisions: RevisionCache, current: LockedS
             before = (await load_revisions(db, revisions, [(schedule.id, prior)])).by_key.get((schedule.id, prior))
             edited = edited_by_sql(before, schedule, prior, current.row["edited_at"])
         facts = current.facts
+        if decided_ticks := await read_decided(db, [schedule], current.now.timestamp()):
+            facts = replace(facts, decided=decided_ticks[schedule.id])
         if names := {(schedule.namespace, name) for name in depended_on(schedule, edited)}:
             successes = (await watch(db, names)).get(schedule.namespace, {})
             # No awaited success may be missed. If one is being recorded, the whole transaction is retried.
@@ -266,6 +269,9 @@ async def plan_due_ticks(db: Session, revisions: RevisionCache, current: LockedS
         decided = decide(due, facts, current.now.timestamp())
         await write_plans(db, revisions, [decided], current.now)
         current = await read_locked(db, schedule.id, current.now)
+        if current.schedule is not None and current.schedule.in_memory:
+            # Its cursor has no next tick: one pass decides the recent ones.
+            break
     return current
 
 

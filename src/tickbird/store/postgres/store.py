@@ -18,6 +18,7 @@ from tickbird.store.postgres.database import notifications, schema
 from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.postgres.database.database import Database
 from tickbird.store.postgres.database.identity import PostgresIdentity
+from tickbird.store.postgres.database.repair import repair
 from tickbird.store.postgres.dead_letters import PostgresDeadLetters
 from tickbird.store.postgres.events import PostgresEvents
 from tickbird.store.postgres.http_responses import PostgresHttpResponses
@@ -30,6 +31,7 @@ from tickbird.store.postgres.planning.backfills import PostgresBackfills
 from tickbird.store.postgres.planning.concurrency import PostgresLimits
 from tickbird.store.postgres.planning.held import PostgresHeld
 from tickbird.store.postgres.planning.planner import PostgresPlanning
+from tickbird.store.postgres.planning.worker_ticks import PostgresWorkerTicks
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.queues import PostgresQueues
 from tickbird.store.postgres.runs import PostgresRuns
@@ -87,6 +89,7 @@ class PostgresStore(Store):
         self.sql_functions = self._sql_functions = PostgresSqlFunctions(database)
         self.statistics = PostgresStatistics(database)
         self.tokens = PostgresTokens(database)
+        self.worker_ticks = PostgresWorkerTicks(database, zone_data)
         self.workers = PostgresWorkers(database, identity)
         self.zone_data = zone_data
 
@@ -124,6 +127,11 @@ class PostgresStore(Store):
                 with self._database.translating():
                     built = await schema.build_indexes(connection, guard, name)
         return [*applied, *built]
+
+    async def repair(self) -> Sequence[str]:
+        async with self._connections.dedicated() as connection:
+            with self._database.translating():
+                return await repair(connection, self._connections.schema)
 
     async def check_schema(self) -> None:
         async with self._connections.dedicated() as connection:

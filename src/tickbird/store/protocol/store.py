@@ -39,6 +39,7 @@ from tickbird.store.protocol.sessions import SessionStore
 from tickbird.store.protocol.sql_functions import SqlFunctionStore
 from tickbird.store.protocol.statistics import StatisticsStore
 from tickbird.store.protocol.tokens import TokenStore
+from tickbird.store.protocol.worker_ticks import WorkerTickStore
 from tickbird.store.protocol.workers import WorkerStore
 from tickbird.store.protocol.zone_data import ZoneDataStore
 
@@ -58,6 +59,7 @@ class Store(Protocol):
     planning: PlanningStore
     runs: RunStore
     schedules: ScheduleStore
+    worker_ticks: WorkerTickStore
     workers: WorkerStore
     zone_data: ZoneDataStore
 
@@ -126,6 +128,12 @@ class Store(Protocol):
 
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; returns the names of applied migrations and corrections."""
+
+    async def repair(self) -> Sequence[str]:
+        """Create the parts of the schema that are missing, such as dropped tables; returns their names.
+
+        They are empty. Workers in fallback then restore the schedules that they last read.
+        """
 
     async def check_schema(self) -> None:
         """Raise SchemaError if no migration makes the schema fit this code; changes nothing, needs no open store."""

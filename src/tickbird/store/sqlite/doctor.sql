@@ -85,7 +85,7 @@ SELECT s.namespace, s.name, coalesce(c.next_run_at, s.changed_at) AS since, {req
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
 WHERE c.format >= :custom AND c.refused_at IS NULL
-    AND (c.next_run_at <= :now AND c.state IN ('active', 'paused') OR c.next_run_at IS NULL AND c.state = 'active')
+    AND (c.next_run_at <= :now AND c.state IN ('active', 'paused') OR c.next_run_at IS NULL AND c.state || '' = 'active' AND NOT c.in_memory)
 ORDER BY since
 LIMIT :limit;
 
@@ -93,7 +93,7 @@ LIMIT :limit;
 SELECT count(*)
 FROM (
     SELECT 1 FROM cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND {readable} AND {has_schedule}
+    WHERE next_run_at IS NULL AND state || '' = 'active' AND NOT in_memory AND refused_at IS NULL AND {readable} AND {has_schedule}
     LIMIT :limit
 );
 

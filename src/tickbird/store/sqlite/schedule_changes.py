@@ -129,6 +129,9 @@ def plan_and_read(
         if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row
         plan_schedules(db, revisions, [row["id"]], read_facts(db, [row["id"]]), now, may.zones)
+        if (planned := _read(db, namespace, name)) is not None and to_schedule(planned).in_memory:
+            # Its cursor has no next tick: one pass decides the recent ones.
+            return planned
     raise ConflictError(f"schedule {name!r} is still catching up with its ticks.", hint="Try again in a moment.")
 
 

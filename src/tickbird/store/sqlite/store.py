@@ -23,6 +23,7 @@ from tickbird.store.sqlite.database.connection import Connection, has_content
 from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import read_clock
+from tickbird.store.sqlite.database.repair import repair
 from tickbird.store.sqlite.database.url import MEMORY, read_url
 from tickbird.store.sqlite.dead_letters import SqliteDeadLetters
 from tickbird.store.sqlite.events import SqliteEvents
@@ -36,6 +37,7 @@ from tickbird.store.sqlite.planning.backfills import SqliteBackfills
 from tickbird.store.sqlite.planning.concurrency import SqliteLimits
 from tickbird.store.sqlite.planning.held import SqliteHeld
 from tickbird.store.sqlite.planning.planner import SqlitePlanning
+from tickbird.store.sqlite.planning.worker_ticks import SqliteWorkerTicks
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
 from tickbird.store.sqlite.queues import SqliteQueues
 from tickbird.store.sqlite.runs import SqliteRuns
@@ -89,6 +91,7 @@ class SqliteStore(Store):
         self.sessions = SqliteSessions(database)
         self.statistics = SqliteStatistics(database)
         self.tokens = SqliteTokens(database)
+        self.worker_ticks = SqliteWorkerTicks(database, zone_data)
         self.workers = SqliteWorkers(database, identity)
         self.zone_data = zone_data
 
@@ -127,6 +130,15 @@ class SqliteStore(Store):
             return await self._writer.run(schema.migrate)
         finally:
             # A database in memory ends with its connection.
+            if opened_here and self.path != MEMORY:
+                await self._writer.close()
+
+    async def repair(self) -> Sequence[str]:
+        opened_here = not self._writer.is_open
+        await self._writer.open()
+        try:
+            return await self._writer.run(repair)
+        finally:
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
 

@@ -22,7 +22,7 @@ from tickbird.client.optional import if_supported
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.messages import reason
-from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
+from tickbird.domain.planning.upcoming import next_skipped, overrides_of, upcoming_ticks, with_notes
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule, State, trigger_description
 from tickbird.domain.targets.registry import target_details, target_line
@@ -50,6 +50,8 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
     text: str = schedule.state
     if schedule.definition is not None and schedule.definition.shadow:
         text += " shadow"
+    if schedule.in_memory:
+        text += " in memory"
     if schedule.state == "parked":
         text += f": {reason(schedule.error)}"
     if schedule.pause is not None:
@@ -203,7 +205,11 @@ async def _problems(client: Client, schedule: Schedule, now: datetime, held: int
 
 def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
     """Format the next tick, and whether it will be skipped."""
-    when = both(schedule.next_run_at, now, tz)
+    next_at = schedule.next_run_at
+    if schedule.in_memory:
+        # There is no cursor with the next tick.
+        next_at = next((tick.due_at for tick in upcoming_ticks(schedule, now, 1)), None)
+    when = both(next_at, now, tz)
     if when and (reason := next_skipped(schedule, now)) is not None:
         return Cell(f"{when} · will be skipped ({reason})", "yellow")
     return when

@@ -23,9 +23,14 @@ from tickbird.stores import find_roles, open_store
     is_flag=True,
     help="Also create the database roles tickbird_viewer, tickbird_operator and tickbird_admin (PostgreSQL).",
 )
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Also create missing tables and other parts; workers in fallback restore the schedules that they last read.",
+)
 @click.option("--print", "only_print", is_flag=True, help="With --roles: print the SQL and change nothing.")
 @click.pass_obj
-def migrate(settings: GlobalOptions, roles: bool, only_print: bool) -> None:
+def migrate(settings: GlobalOptions, roles: bool, repair: bool, only_print: bool) -> None:
     """Create or upgrade the store's schema."""
     if only_print and not roles:
         raise click.UsageError("--print needs --roles.", click.get_current_context())
@@ -35,16 +40,17 @@ def migrate(settings: GlobalOptions, roles: bool, only_print: bool) -> None:
         print_result(settings, lambda: {"roles_sql": script}, lambda screen: screen.line(script.rstrip(), lines=True))
         return
 
-    async def work() -> tuple[str, Sequence[str], str]:
+    async def work() -> tuple[str, Sequence[str], Sequence[str], str]:
         store = open_store(settings.store_url)
         try:
+            created = list(await store.repair()) if repair else []
             done = list(await store.migrate())
             await store.open()
-            return store.url, done, (await store.identity.check()).copy_reason
+            return store.url, done, created, (await store.identity.check()).copy_reason
         finally:
             await store.close()
 
-    url, applied, copied = run_async(work(), settings)
+    url, applied, repaired, copied = run_async(work(), settings)
     if copied:
         warn(f"{copied}.")
     created = _create_roles(settings, url) if roles else None
@@ -54,11 +60,15 @@ def migrate(settings: GlobalOptions, roles: bool, only_print: bool) -> None:
             screen.line(
                 f"applied {name}" if name != CORRECTED_VERSION else "corrected the schema version in the table meta"
             )
-        screen.line(f"{url} is up to date." if applied else f"{url} was already up to date.")
+        for part in repaired:
+            screen.line(f"created {part}")
+        screen.line(f"{url} is up to date." if applied or repaired else f"{url} was already up to date.")
         if created is not None:
             screen.line(f"created the roles {', '.join(created)}" if created else "the roles existed already")
 
     document: dict[str, Any] = {"url": url, "applied": list(applied), "copy": bool(copied)}
+    if repair:
+        document["repaired"] = list(repaired)
     if created is not None:
         document["roles"] = list(created)
     print_result(settings, lambda: document, show_applied)

@@ -47,6 +47,7 @@ _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("copy", identity.copy),
     ("time zone data", zone_data.zones),
     ("workers", workers.workers),
+    ("fallback", workers.fallback),
     ("planning", planning.planning),
     ("leader", leader.leader),
     ("leases", planning.leases),

@@ -11,7 +11,7 @@ from tickbird.domain.doctor.finding import Finding, ok, problem, warning
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.messages import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import FALLBACK, Worker
 
 
 def versions(condition: StoreSnapshot) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
         else:
             yield ok("workers", "None is alive, and none is needed yet.", live=0)
         return
-    held = [worker for worker in live if worker.standby_reason]
+    held = [worker for worker in live if worker.standby_reason and FALLBACK not in worker.standby_reason]
     for worker in held:
         text = f"{worker.id} is held back: it {worker.standby_reason}."
         # This is intended if other workers plan.
@@ -69,6 +69,19 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
     if not held and not stuck and not unreadable:
         drains = f", {draining} of them draining" if draining else ""
         yield ok("workers", f"{count(len(live), 'worker')} alive{drains}; none is held back.", live=len(live))
+
+
+def fallback(condition: StoreSnapshot) -> Iterator[Finding]:
+    """Workers that run ticks themselves, because the store cannot plan."""
+    held = [worker for worker in condition.workers if FALLBACK in worker.standby_reason]
+    if not held:
+        yield ok("fallback", "The store plans all durable schedules.", workers=0)
+        return
+    first = held[0]
+    more = f", and so {'does' if len(held) == 2 else 'do'} {count(len(held) - 1, 'other worker')}" if held[1:] else ""
+    text = f"{first.id} is in {first.standby_reason}{more}."
+    fix = "tickbird migrate --repair   # if a table is missing; otherwise, grant the permission or restore the data"
+    yield problem("fallback", text, fix, workers=len(held))
 
 
 def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:

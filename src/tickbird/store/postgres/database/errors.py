@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import psycopg
 from psycopg import errors
 
-from tickbird.domain.errors import DefinitionError, SchemaError, StoreError, StoreUnavailableError
+from tickbird.domain.errors import (
+    DefinitionError,
+    SchedulesUnusableError,
+    SchemaError,
+    StoreError,
+    StoreUnavailableError,
+)
 from tickbird.store.shared.json_columns import MAX_ERROR_LENGTH, clean, error_text
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 
 # A retry helps: serialization failure, deadlock, lock not available in time.
 TRANSIENT: Final = frozenset(("40001", "40P01", "55P03"))
+# The schedules cannot be read or planned, although the server responds. A slow server and a lost connection are not
+# here: planning is only late then.
+UNUSABLE: Final[Mapping[str, str]] = {
+    "3F000": "the schema is missing",
+    "42P01": "a table is missing",
+    "42703": "a column is missing",
+    "42883": "a function is missing",
+    "42704": "a type or another object is missing",
+    "42501": "a permission is missing",
+    "55000": "an object is not usable",
+    "XX001": "data is damaged",
+    "XX002": "an index is damaged",
+    "58P01": "a file of the database is missing",
+}
 # Raised by our own SQL functions, with the reason and the next step.
 REFUSED: Final = "TB422"
 
@@ -34,6 +55,20 @@ def is_of_row(error: Exception) -> bool:
     # A user can change or remove a trigger. In every procedural language, the context names the function.
     context = error.diag.context or ""
     return is_data_error(error) and "SQL" not in context and "PL/" not in context
+
+
+def unusable_schedules(error: Exception, location: str) -> SchedulesUnusableError | None:
+    """The error if the schedules cannot be read or planned at all; None if it has another cause."""
+    reason = UNUSABLE.get(error.sqlstate or "") if isinstance(error, psycopg.Error) else None
+    if reason is None or not isinstance(error, psycopg.Error):
+        return None
+    # A trigger or function of a user concerns only the rows that it refuses.
+    if "PL/" in (error.diag.context or ""):
+        return None
+    return SchedulesUnusableError(
+        f"the schedules in {location} cannot be planned, {reason}: {refusal_text(error)}.",
+        hint="Run `tickbird migrate --repair`, or grant the permission again.",
+    )
 
 
 def refusal_text(error: Exception) -> str:

@@ -63,7 +63,7 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
         check_schema_generation(meta, MIGRATIONS, applied)
         done = []
         for migration in pending(MIGRATIONS, applied):
-            await _apply(connection, in_schema(migration.text, schema))
+            await apply(connection, in_schema(migration.text, schema))
             await db.execute("write_applied", number=migration.number, name=migration.name, checksum=migration.checksum)
             await _write_version(db, migration)
             done.append(f"{migration.number:04}_{migration.name}")
@@ -93,8 +93,8 @@ async def build_indexes(connection: Connection, guard: Connection, schema: str) 
             await connection.execute("SET lock_timeout = 0")
         for name, broken in missing.items():
             if broken:
-                await _apply(connection, in_schema(f"DROP INDEX CONCURRENTLY tickbird.{name}", schema))
-            await _apply(connection, in_schema(INDEXES[name], schema))
+                await apply(connection, in_schema(f"DROP INDEX CONCURRENTLY tickbird.{name}", schema))
+            await apply(connection, in_schema(INDEXES[name], schema))
     return [f"index {name}" for name in missing]
 
 
@@ -113,7 +113,8 @@ async def _write_version(db: Session, migration: Migration) -> None:
     )
 
 
-async def _apply(connection: Connection, text: str) -> None:
+async def apply(connection: Connection, text: str) -> None:
+    """Execute a script."""
     try:
         async with psycopg.AsyncClientCursor(connection) as cursor:
             await cursor.execute(text.encode())

@@ -10,11 +10,19 @@ from typing import NamedTuple
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts
 from tickbird.domain.runs.run import Origin, Status
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.dependencies import Successes, lock_successes, read_successes, watch
 from tickbird.store.postgres.planning.waiting_runs import lock_active_runs
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.planning.decide import MAX_RUNS, decide, depended_on, held_keys, needs_held_flag
+from tickbird.store.shared.planning.decide import (
+    MAX_RUNS,
+    decide,
+    decided_after,
+    depended_on,
+    held_keys,
+    needs_held_flag,
+)
 from tickbird.store.shared.planning.due import DueSchedule
 
 
@@ -35,6 +43,17 @@ async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Fact
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 
+async def read_decided(db: Session, schedules: Iterable[Schedule], now: float) -> dict[int, tuple[int, ...]]:
+    """Ticks that already have a run, although the cursor has not reached them."""
+    afters = {schedule.id: after for schedule in schedules if (after := decided_after(schedule, now)) is not None}
+    if not afters:
+        return {}
+    decided: defaultdict[int, tuple[int, ...]] = defaultdict(tuple)
+    for schedule_id, tick in await db.fetch("decided_ticks", ids=numbers(afters), afters=numbers(afters.values())):
+        decided[schedule_id] += (tick,)
+    return decided
+
+
 async def lock_facts(db: Session, schedule_ids: Collection[int]) -> dict[int, Facts]:
     """Like read_facts, with the active runs locked until the end of the transaction."""
     await lock_active_runs(db, schedule_ids)
@@ -49,9 +68,12 @@ async def decide_batch(
     held = {row[0] for row in await db.fetch("schedules_with_held_runs", ids=numbers(holding))} if holding else set()
     needed = {(due.schedule.namespace, name) for due in schedules for name in depended_on(due.schedule, due.edited)}
     successes: Successes = await watch(db, needed) if needed else {}
+    ticks = await read_decided(db, (due.schedule for due in schedules), now)
 
     def decided_on(due: DueSchedule) -> ScheduleDecision:
         facts_of_schedule = facts.get(due.schedule.id, NO_FACTS)
+        if due.schedule.id in ticks:
+            facts_of_schedule = replace(facts_of_schedule, decided=ticks[due.schedule.id])
         if due.schedule.id in held:
             facts_of_schedule = replace(facts_of_schedule, held=True)
         if recorded := successes.get(due.schedule.namespace):

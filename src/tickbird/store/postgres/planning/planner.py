@@ -19,7 +19,7 @@ from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.database import Database, NounStore
-from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
+from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate, unusable_schedules
 from tickbird.store.postgres.planning import planning
 from tickbird.store.postgres.planning.due import LockResult, lock_due, lock_due_by_id
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
@@ -90,7 +90,8 @@ class Step:
         try:
             [row] = await self.connections.statement(lambda db: db.fetch_named("peek_due", **bounds))
         except psycopg.Error as error:
-            raise translate(error, self.connections.display_name) from None
+            location = self.connections.display_name
+            raise unusable_schedules(error, location) or translate(error, location) from None
         return PlanResult(row["now"], next_at=row["next_at"], more=row["due"])
 
     async def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
@@ -140,8 +141,12 @@ class Step:
             # A single schedule may cause a lock timeout.
             return await self.connections.transact(lambda db: self._in_term(db, work), patient=False)
         except psycopg.Error as error:
+            location = self.connections.display_name
             if error.sqlstate is None and not isinstance(error, psycopg.DataError):
-                raise translate(error, self.connections.display_name) from None
+                raise translate(error, location) from None
+            if unusable := unusable_schedules(error, location):
+                # No part of the batch can be planned.
+                raise unusable from None
             return error
         except StoreError:
             raise

@@ -19,6 +19,10 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
     )
 )
 
+-- fragment: never_planned
+-- In the form of its index.
+next_run_at IS NULL AND state || '' = 'active' AND NOT in_memory
+
 -- fragment: plannable
 -- By this process: it can read the schedule, has the time zone data, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
@@ -50,7 +54,7 @@ SELECT
         SELECT FROM tickbird.cursors
         WHERE next_run_at <= {now} AND {plannable}
     ) OR EXISTS (
-        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
+        SELECT FROM tickbird.cursors WHERE {never_planned} AND {plannable}
     ) AS due;
 
 -- name: lock_due
@@ -75,7 +79,7 @@ newest AS MATERIALIZED (
 ),
 fresh AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
+    WHERE {never_planned} AND {plannable}
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
@@ -102,7 +106,7 @@ clock AS MATERIALIZED (
                 UNION ALL
                 (
                     SELECT FROM tickbird.cursors
-                    WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
+                    WHERE {never_planned} AND {plannable}
                     LIMIT %(limit)s
                 )
             ) AS due
@@ -119,7 +123,7 @@ WITH taken AS MATERIALIZED (
         AND {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
         AND (
             next_run_at <= {now}
-            OR next_run_at IS NULL AND state = 'active'
+            OR {never_planned}
         )
     FOR UPDATE SKIP LOCKED
 ),
@@ -207,6 +211,14 @@ LEFT JOIN tickbird.revisions AS v ON v.schedule_id = u.schedule_id AND v.revisio
 SELECT schedule_id, id, status, origin, concurrency_key, lane < 0 AS awaits
 FROM tickbird.runs
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL;
+
+-- name: decided_ticks
+-- Ticks after these instants that already have a run, because workers created it themselves.
+SELECT u.id, tickbird.epoch_seconds(r.scheduled_for)
+FROM unnest(%(ids)s::bigint[], %(afters)s::bigint[]) AS u(id, after)
+JOIN tickbird.runs AS r
+    ON r.schedule_id = u.id AND r.scheduled_for > to_timestamp(u.after) AND r.origin IN ('schedule', 'catch_up', 'backfill')
+ORDER BY u.id, r.scheduled_for;
 
 -- name: schedules_with_held_runs
 -- Which of these schedules have a held run.

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.planning.admission import ScheduleDecision
+from tickbird.domain.planning.decided_ticks import recent_start
 from tickbird.domain.planning.edits import park
 from tickbird.domain.planning.plan import Facts, Plan, apply_plan, join_plans
 from tickbird.domain.planning.plan_result import PlanResult
@@ -64,6 +65,14 @@ def needs_held_flag(schedule: Schedule, edited: SqlEdit | None) -> bool:
     """True if the planner must know whether the schedule has held runs."""
     definitions = [schedule.definition, edited.before.definition if edited else None]
     return any(definition is not None and definition.hold_above is not None for definition in definitions)
+
+
+def decided_after(schedule: Schedule, now: float) -> int | None:
+    """The instant after which ticks may already have runs that workers created themselves; None: there are none."""
+    reached = schedule.cursor.planned_until
+    if schedule.definition is None or reached is None or schedule.state not in ("active", "paused"):
+        return None
+    return recent_start(schedule, now) if schedule.in_memory else reached
 
 
 def depended_on(schedule: Schedule, edited: SqlEdit | None) -> set[str]:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.domain.errors import SchedulesUnusableError, StoreError, StoreUnavailableError
 from tickbird.store.sqlite.database.schema import check_stored_generation
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.transactions import retry_while_busy
@@ -225,6 +225,11 @@ def _inspect(db: sqlite3.Connection, location: SqliteUrl) -> None:
     check_stored_generation(db)
 
 
+def is_incomplete(error: BaseException) -> bool:
+    """True if a table or column is missing, so that no part of a batch can be planned."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith(("no such table", "no such column"))
+
+
 def explain(error: sqlite3.Error, path: str) -> StoreError:
     """The message for users, with the next step."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -249,7 +254,13 @@ def explain(error: sqlite3.Error, path: str) -> StoreError:
         case sqlite3.SQLITE_FULL:
             return StoreUnavailableError(f"the disk of {path} is full.", hint="Free some space, then try again.")
         case sqlite3.SQLITE_CORRUPT:
-            return StoreError(f"the database {path} is damaged ({error}).", hint="Restore it from a backup.")
+            return SchedulesUnusableError(
+                f"the database {path} is damaged ({error}).", hint="Restore it from a backup."
+            )
+        case sqlite3.SQLITE_ERROR if is_incomplete(error):
+            return SchedulesUnusableError(
+                f"the schema of the database {path} is incomplete: {error}.", hint="Run `tickbird migrate --repair`."
+            )
         case sqlite3.SQLITE_IOERR:
             return StoreUnavailableError(f"reading or writing {path} failed ({error}).", hint="Check its disk.")
     return StoreError(

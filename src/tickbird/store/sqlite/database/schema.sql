@@ -44,3 +44,8 @@ PRAGMA schema_version;
 
 -- name: reserve_ids
 UPDATE counters SET value = value + :count WHERE name = :name RETURNING value;
+
+-- name: schema_parts
+SELECT type, name, sql FROM sqlite_master
+WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid;

@@ -21,6 +21,10 @@
     )
 )
 
+-- fragment: never_planned
+-- In the form of its index.
+next_run_at IS NULL AND state || '' = 'active' AND NOT in_memory
+
 -- fragment: plannable
 -- By this process: it can read the schedule, has the time zone data, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
@@ -52,7 +56,7 @@ LIMIT :limit;
 
 -- name: never_planned
 SELECT {due_cursor} FROM cursors
-WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
+WHERE {never_planned} AND {plannable}
 ORDER BY schedule_id
 LIMIT :limit;
 
@@ -81,7 +85,7 @@ ORDER BY schedule_id;
 -- The cursors that no other process has planned meanwhile.
 SELECT {due_cursor} FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
+    AND ({never_planned} OR next_run_at <= :now)
 ORDER BY schedule_id;
 
 -- name: ignored
@@ -108,7 +112,15 @@ UPDATE cursors SET deferred_until_minute = ?2 WHERE schedule_id = ?1;
 -- name: next_due
 SELECT
     (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND {plannable}),
-    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND {plannable});
+    EXISTS (SELECT 1 FROM cursors WHERE {never_planned} AND {plannable});
+
+-- name: decided_ticks
+-- Ticks after these instants that already have a run, because workers created it themselves.
+SELECT r.schedule_id, r.scheduled_for / 1000000
+FROM json_each(:afters) AS u
+JOIN runs AS r ON r.schedule_id = CAST(u.key AS INTEGER) AND r.scheduled_for > u.value * 1000000
+    AND r.origin IN ('schedule', 'catch_up', 'backfill')
+ORDER BY r.schedule_id, r.scheduled_for;
 
 -- name: active_facts
 SELECT schedule_id, id, status, origin, concurrency_key, lane < 0

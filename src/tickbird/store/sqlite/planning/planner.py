@@ -22,7 +22,7 @@ from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
-from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.connection import Session, is_incomplete
 from tickbird.store.sqlite.database.database import Database, NounStore
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL
@@ -128,7 +128,7 @@ class Step:
         except Exception as error:
             # An error in one row must not affect another.
             self.revisions.clear()
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FILE_ERRORS:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FILE_ERRORS or is_incomplete(error):
                 raise
             return error
 

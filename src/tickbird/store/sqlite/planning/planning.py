@@ -12,11 +12,12 @@ from tickbird.domain.planning.edits import park
 from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time_batch
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.event import EVENT
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
-from tickbird.store.shared.planning.decide import MAX_RUNS, decide, depended_on, needs_held_flag, tally
+from tickbird.store.shared.planning.decide import MAX_RUNS, decide, decided_after, depended_on, needs_held_flag, tally
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.statements import SQL
@@ -96,13 +97,16 @@ def plan_schedules(
 
 
 def _decide_batch(
-    db: sqlite3.Connection, schedules: Iterable[DueSchedule], facts: Mapping[int, Facts], now: datetime, zones: Zones
+    db: sqlite3.Connection, schedules: Sequence[DueSchedule], facts: Mapping[int, Facts], now: datetime, zones: Zones
 ) -> list[ScheduleDecision]:
     batch: list[ScheduleDecision] = []
     runs = 0
+    decided_ticks = _read_decided(db, (due.schedule for due in schedules), now)
     for due_schedule in schedules:
         schedule, edited = due_schedule.schedule, due_schedule.edited
         fact = facts.get(schedule.id, NO_FACTS)
+        if schedule.id in decided_ticks:
+            fact = replace(fact, decided=tuple(decided_ticks[schedule.id]))
         if needs_held_flag(schedule, edited):
             [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
             fact = replace(fact, held=bool(held))
@@ -113,6 +117,16 @@ def _decide_batch(
         if runs >= MAX_RUNS:
             break
     return batch
+
+
+def _read_decided(db: sqlite3.Connection, schedules: Iterable[Schedule], now: datetime) -> dict[int, list[int]]:
+    """Ticks that already have a run, although the cursor has not reached them."""
+    at = now.timestamp()
+    afters = {schedule.id: after for schedule in schedules if (after := decided_after(schedule, at)) is not None}
+    decided: dict[int, list[int]] = {}
+    for schedule_id, tick in db.execute(SQL["decided_ticks"], {"afters": dump(afters)}) if afters else ():
+        decided.setdefault(schedule_id, []).append(tick)
+    return decided
 
 
 def read_facts(db: sqlite3.Connection, schedule_ids: Iterable[int]) -> dict[int, Facts]:
