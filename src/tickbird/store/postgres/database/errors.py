@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -34,6 +35,7 @@ UNUSABLE: Final[Mapping[str, str]] = {
     "XX002": "an index is damaged",
     "58P01": "a file of the database is missing",
 }
+_RUNS: Final = re.compile(r"\bruns\b")
 # Raised by our own SQL functions, with the reason and the next step.
 REFUSED: Final = "TB422"
 
@@ -62,8 +64,8 @@ def unusable_schedules(error: Exception, location: str) -> SchedulesUnusableErro
     reason = UNUSABLE.get(error.sqlstate or "") if isinstance(error, psycopg.Error) else None
     if reason is None or not isinstance(error, psycopg.Error):
         return None
-    # A trigger or function of a user concerns only the rows that it refuses.
-    if "PL/" in (error.diag.context or ""):
+    # A trigger or function of a user concerns only the rows that it refuses. Without runs, there is no fallback.
+    if "PL/" in (error.diag.context or "") or _RUNS.search(refusal_text(error)):
         return None
     return SchedulesUnusableError(
         f"the schedules in {location} cannot be planned, {reason}: {refusal_text(error)}.",
