@@ -12,6 +12,7 @@ from psycopg import sql
 from lab.faults import Fleet, until
 from tests.faults.fleet import all_runs, all_skips, at_rest
 from tickbird.client import Client, StoreClient
+from tickbird.domain.leadership import Coordination
 from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.protocol.store import Store
@@ -114,9 +115,11 @@ FAULTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault,coordination", [*((fault, "shared") for fault in FAULTS), ("the schedules are missing", "leader")]
+)
 async def test_code_defined_ticks_continue_while_the_store_cannot_plan(
-    migrated_url: str, tmp_path: Path, fault: str
+    migrated_url: str, tmp_path: Path, fault: str, coordination: Coordination
 ) -> None:
     break_it, repair_it = FAULTS[fault]
     store = open_store(migrated_url)
@@ -126,7 +129,9 @@ async def test_code_defined_ticks_continue_while_the_store_cannot_plan(
     with Fleet(migrated_url, folder) as fleet:
         client = StoreClient(store)
         for _ in range(2):
-            fleet.start(declares=(("clock", 1), ("paused", 1)), declares_in_memory=(("light", 1),))
+            fleet.start(
+                declares=(("clock", 1), ("paused", 1)), declares_in_memory=(("light", 1),), coordination=coordination
+            )
         await fleet.wait_for_workers(2)
         await client.schedules.pause("paused", actor="ada")
         await wait_for_runs_of(store, "clock", 2)
@@ -139,6 +144,7 @@ async def test_code_defined_ticks_continue_while_the_store_cannot_plan(
         damage(migrated_url, *repair_it)
         planned_again = await runs_of(store, "clock")
         await until(lambda: _planned_after(store, "clock", planned_again[-1].id))
+        await until(lambda: _all_have_left_the_fallback(store))
         await client.schedules.pause("clock", actor="ada")
         await client.schedules.pause("light", actor="ada")
         runs = await at_rest(store)
@@ -151,6 +157,10 @@ async def test_code_defined_ticks_continue_while_the_store_cannot_plan(
         assert len(ticks) + skipped == ticks[-1] - ticks[0] + 1
         assert await ticks_of(store, "paused") == before
     await store.close()
+
+
+async def _all_have_left_the_fallback(store: Store) -> bool:
+    return not any("fallback" in worker.standby_reason for worker in await store.workers.list("default"))
 
 
 async def _planned_after(store: Store, schedule: str, run_id: int) -> bool:

@@ -135,6 +135,7 @@ class Engine:
                 may_lead=lambda: self.readiness.may_work and not clock_guard.alarmed,
                 is_second_choice=lambda: not self.readiness.plans_all_zones,
             )
+            self.worker_ticks.leadership = self.leadership
             plan = self.leadership.plan
             self._lead = StepLoop("leader", self.leadership.step, timeout)
             self.leadership.on_elected = self._wake_plan

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Final
 
-from tickbird.domain.errors import StoreError, TermEndedError
+from tickbird.domain.errors import SchedulesUnusableError, StoreError, TermEndedError
 from tickbird.domain.leadership import Election
 from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock
@@ -103,6 +103,9 @@ class Leadership:
         except TermEndedError:
             self._lose(term, "the store does not have it any more")
             return None
+        except SchedulesUnusableError:
+            # No other worker could plan either. This one continues in fallback.
+            raise
         except (StoreError, OSError) as error:
             self._failures += 1
             # Without a response to a heartbeat, the store is the problem, and another leader could not plan either.

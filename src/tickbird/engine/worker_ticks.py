@@ -23,6 +23,7 @@ from tickbird.domain.triggers.custom import limited_calls
 from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.fallback import Fallback
+from tickbird.engine.leadership import Leadership
 from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
@@ -82,11 +83,18 @@ class WorkerTickStep:
         self._read_at: datetime | None = None
         self._stepped_at: datetime | None = None
         self._must_read = True
+        # Only in leader mode.
+        self.leadership: Leadership | None = None
         # Monotonic instants: before them, no read and no tick.
         self._read_after = float("-inf")
         self._due_after = float("-inf")
         # The instant of the next read without a wake-up, because one may have been lost.
         self._read_by = float("-inf")
+
+    @property
+    def _follows(self) -> bool:
+        """Whether another worker plans: leader mode, and this worker is not the leader."""
+        return self.leadership is not None and self.leadership.term is None
 
     def read_again(self) -> None:
         """Read the schedules in the next step: one may have changed."""
@@ -107,7 +115,7 @@ class WorkerTickStep:
             await self._end_fallback()
         if self._fallback.is_active:
             self._fall_back(now)
-            if self._has_due_ticks(now) and await self._can_plan(expected):
+            if (self._follows or self._has_due_ticks(now)) and await self._can_plan(expected):
                 # The planner may have skipped these ticks.
                 await self._end_fallback()
         stale = await self._create_runs(self._in_memory, now, without_cursors=self._fallback.is_active)
@@ -192,9 +200,16 @@ class WorkerTickStep:
         return any(planned.next_at is not None and planned.next_at <= at for planned in self._falling_back.values())
 
     async def _can_plan(self, expected: ClockBounds | None) -> bool:
-        """Whether the store plans again; the planner's own loop notices it later, after a backoff."""
+        """Whether the store plans again; the planner's own loop notices it later, after a backoff.
+
+        A follower may not plan, so it only reads the schedules.
+        """
         try:
-            await self._store.planning.plan_due(1, expected=expected, now=self._clock.now())
+            if self._follows:
+                await self._store.worker_ticks.read(self._worker.namespace, self._worker.app, {}, now=self._clock.now())
+            else:
+                term = None if self.leadership is None else self.leadership.term
+                await self._store.planning.plan_due(1, expected=expected, term=term, now=self._clock.now())
         except SchedulesUnusableError:
             return False
         return True
