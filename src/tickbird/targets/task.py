@@ -14,7 +14,7 @@ from tickbird.domain.schedules.fields import Policies
 from tickbird.domain.schedules.task_settings import publish_settings
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
-from tickbird.targets.protocol import Isolation, Run
+from tickbird.targets.protocol import Isolation, Run, RunFinisher
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -37,6 +37,7 @@ class Task(Generic[P, R]):
         *,
         isolation: Isolation | None = None,
         memory: int | None = None,
+        finisher: RunFinisher | None = None,
         **settings: Any,
     ) -> None:
         update_wrapper(self, function)
@@ -49,6 +50,7 @@ class Task(Generic[P, R]):
         self.isolation = isolation
         self.memory = memory
         self._send = send
+        self._finisher = finisher
         self._parameters = _checked_parameters(function, name)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -151,6 +153,7 @@ class Task(Generic[P, R]):
     def prepare(self, run: Run) -> Mapping[str, Any]:
         """Typed arguments from the stored payload, and the Run if a parameter needs it."""
         arguments = self._arguments(run.payload) if run.payload or self._needs_payload else {}
+        run.finisher = self._finisher
         if self.run_parameter is not None:
             arguments[self.run_parameter] = run
         return arguments

@@ -50,6 +50,19 @@ class FinishResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmResult:
+    """The runs that a transaction of their task has finished, and the runs whose transaction is still open.
+
+    All others were rolled back, or were taken from the attempt.
+    """
+
+    now: datetime
+    succeeded: frozenset[int] = frozenset()
+    open: frozenset[int] = frozenset()
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RescueResult:
     """Runs that were taken from lost workers, cancelled or released, and when to rescue again.
 

@@ -268,3 +268,5 @@ class Outcome:
     incarnation: int = 0
     # The run's own transaction has recorded it already.
     is_recorded: bool = False
+    # A transaction of its task may have finished the run already; this outcome counts only if it did not.
+    has_commit: bool = False

@@ -390,7 +390,7 @@ SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
 -- The clock; the next instant at which a lease ends, a run is too late, a wait times out, or a deferred run joins its line;
--- and whether any run waits.
+-- whether any run waits; and whether a run was finished in a transaction of its task, and its worker may be lost.
 SELECT
     {now},
     least(
@@ -410,7 +410,8 @@ SELECT
             ORDER BY deferred_until_minute LIMIT 1
         )
     ),
-    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
+    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2),
+    EXISTS (SELECT FROM tickbird.committed_runs);
 
 -- fragment: delete_old
 -- Deletes the runs `old` with everything that belongs to them, and marks how far the ledger of their schedules is pruned.
@@ -422,6 +423,9 @@ attempts AS (
 ),
 lines AS (
     DELETE FROM tickbird.run_logs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+lost AS (
+    DELETE FROM tickbird.lost_runs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
 ),
 progress AS (
     DELETE FROM tickbird.run_progress WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
-from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.leases import ClaimResult, ConfirmResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
@@ -19,6 +19,7 @@ from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.unreadable_runs import UnreadableRuns
 from tickbird.store.shared.unstorable_values import refusing_values
+from tickbird.store.sqlite.committed_runs import settle
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
@@ -157,6 +158,24 @@ class SqliteLeases(NounStore, LeaseStore):
             db.execute(SQL["wake_others"])
         return FinishResult(at, frozenset(accepted), len(released))
 
+    async def confirm(self, refs: Sequence[LeaseRef], *, now: datetime | None = None) -> ConfirmResult:
+        confirmed = await self._confirm(refs, now)
+        if confirmed.released:
+            self._db.signal()
+        return confirmed
+
+    @write_transaction
+    def _confirm(self, db: Session, refs: Sequence[LeaseRef], now: datetime | None) -> ConfirmResult:
+        # The only writer: no transaction of a task is open.
+        at = read_clock(now)
+        leases = {ref.run_id: ref for ref in refs}
+        rows = db.execute(SQL["confirm_runs"], {"ids": dump(list(leases))}).fetchall()
+        succeeded = frozenset(run_id for run_id, *token in rows if _is_of(leases[run_id], *token))
+        released = settle(db, self._db.revisions, at, succeeded) if succeeded else []
+        if released:
+            db.execute(SQL["wake_others"])
+        return ConfirmResult(at, succeeded, released=len(released))
+
     async def rescue(
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
@@ -189,8 +208,10 @@ class SqliteLeases(NounStore, LeaseStore):
         misfired = db.execute(SQL["misfired_runs"], bounds).fetchall()
         unmet = cancel_unmet(db, limit, at)
         db.execute(SQL["join_lines"], {"minute": -(-to_seconds_ceil(at) // MINUTE)})
+        settled = settle(db, self._db.revisions, at)
         waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
         released = release(db, self._db.revisions, waiting, at, keys=db.execute(SQL["waiting_keys"]).fetchall())
+        released = [*settled, *released]
         if requeued or released:
             db.execute(SQL["wake_others"])
         ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
