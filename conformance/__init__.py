@@ -48,10 +48,12 @@ from conformance.planning.overlap import Overlap
 from conformance.planning.planning import Planning
 from conformance.planning.races import Races
 from conformance.planning.zones import Zones
+from conformance.runs.commits import Commits
 from conformance.runs.held import HeldRuns
 from conformance.runs.idempotency import IdempotencyKeys
 from conformance.runs.incarnations import Incarnations
 from conformance.runs.logs import Logs
+from conformance.runs.lost_runs import LostRuns
 from conformance.runs.prune import Prune
 from conformance.runs.rescue import Rescue
 from conformance.runs.retries import Retries
@@ -87,6 +89,7 @@ __all__ = [
     "Events",
     "HeldRuns",
     "HttpResponses",
+    "LostRuns",
     "Pings",
     "Plain",
     "Queues",
@@ -112,6 +115,7 @@ class CoreConformance(
     Runs,
     RunTriggers,
     Retries,
+    Commits,
     UnreadableRuns,
     ClockAlarms,
     IdempotencyKeys,
@@ -139,6 +143,7 @@ class StoreConformance(
     CoreConformance,
     AllBackfills,
     HeldRuns,
+    LostRuns,
     ConcurrencyLimits,
     Queues,
     Calendars,

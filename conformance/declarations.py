@@ -30,6 +30,7 @@ from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.rate_limits import RateLimits
 from conformance.runs.durations import Durations
 from conformance.runs.held import HeldRuns
+from conformance.runs.lost_runs import LostRuns
 from conformance.runs.sql_functions import SqlFunctions
 from conformance.schedules.bulk_changes import BulkChanges
 from conformance.schedules.calendars import Calendars
@@ -77,6 +78,7 @@ SUITES: Final[Mapping[str, type]] = {
     "dead_letters": DeadLetters,
     "events": Events,
     "held": HeldRuns,
+    "lost_runs": LostRuns,
     "http_responses": HttpResponses,
     "limits": ConcurrencyLimits,
     "pings": Pings,

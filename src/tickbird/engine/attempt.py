@@ -283,6 +283,9 @@ class Attempt:
         if isinstance(error, LateStart):
             log.error("run %d not started: its lease is about to expire. It is requeued", self.claimed.id)
             return self.outcome_if_unstarted("drain")
+        if isinstance(error, TaskFailure) and error.is_lost and self._policy.on_crash == "ask":
+            log.warning("run %d: attempt %d ended with its process: %s", *self.key, error.text)
+            return None
         if isinstance(error, TaskFailure):
             return self._failed(error.kind, error.text, may_retry=error.may_retry)
         if isinstance(error, PostponedRun):
@@ -315,10 +318,15 @@ class Attempt:
             return self._make_outcome("cancelled")
         return self._make_outcome("queued", reason="requeued before it started", started=False)
 
-    def requeue(self, delay: float = 0.0) -> Outcome:
-        """Requeue the run because its worker stops, or fail it if it must not start twice."""
+    def requeue(self, delay: float = 0.0) -> Outcome | None:
+        """Requeue the run because its worker stops, or fail it if it must not start twice.
+
+        None if nobody knows whether it had its effect: it is rescued as the run of a lost worker.
+        """
         if self._may_restart:
             return self._make_outcome("queued", reason="requeued: its worker was stopping", delay=delay)
+        if self._policy.on_crash == "ask":
+            return None
         reason = "its worker was stopping, and on_crash is 'fail'"
         return self._make_outcome("failed", error=reason, failure_kind="lost")
 

@@ -343,7 +343,11 @@ class Dispatcher:
                 # Threads that do not stop end with the process. Their runs may start elsewhere after a delay.
                 # An attempt that has ended keeps its outcome, even if the store refused to record it.
                 unfinished = [attempt for attempt in self.held.values() if not attempt.has_outcome]
-                requeued = [attempt.requeue(_UNTIL_GONE) for attempt in unfinished]
+                outcomes = [(attempt.key, attempt.requeue(_UNTIL_GONE)) for attempt in unfinished]
+                for key, outcome in outcomes:
+                    if outcome is None:
+                        self._release(key)
+                requeued = [outcome for _, outcome in outcomes if outcome is not None]
                 self._unconfirmed += [outcome for outcome in requeued if outcome.has_commit]
                 self._outcomes += [outcome for outcome in requeued if not outcome.has_commit]
                 self.on_outcome()

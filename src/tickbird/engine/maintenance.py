@@ -64,6 +64,7 @@ class Maintenance:
         self._clock_guard = clock_guard or ClockGuard(clock)
         self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
         self._health = health or WorkerHealth()
+        self.on_lost_runs: Callable[[], None] = lambda: None
         self._reported: HeartbeatResult | None = None
         # The instant of the last sync of definitions; None: a sync is due.
         self._synced_at: datetime | None = None
@@ -147,6 +148,10 @@ class Maintenance:
             log.warning("run %d lost its worker: requeued", run)
         for run in rescued.failed:
             log.error("run %d lost its worker: failed, no retry", run)
+        for run in rescued.undecided:
+            log.warning("run %d lost its worker: it waits for the answer whether it had its effect", run)
+        if rescued.undecided:
+            self.on_lost_runs()
         if rescued.requeued or rescued.released:
             self._on_runs()
         if rescued.next_at is None:

@@ -376,3 +376,33 @@ class CommandTarget(Executable, Protocol):
     def launch(self, run: Run) -> LaunchSpec:
         """The program to start for a run; raises LaunchError or PayloadError."""
         ...
+
+
+class Reconciler(Protocol):
+    """Answers whether a lost attempt had its effect: "yes", "no" or "unknown"."""
+
+    @property
+    def timeout(self) -> int:
+        """Seconds that a call may take."""
+        ...
+
+    @property
+    def blocking(self) -> bool:
+        """True if it blocks the thread that calls it."""
+        ...
+
+    def prepare(self, run: Run) -> Mapping[str, Any]:
+        """The arguments of a call; raises PayloadError."""
+        ...
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Start it; returns the answer, or an awaitable of it if it does not block."""
+        ...
+
+
+@runtime_checkable
+class Reconcilable(Protocol):
+    """A target that may have a reconcile function."""
+
+    @property
+    def reconciler(self) -> Reconciler | None: ...

@@ -72,6 +72,8 @@ class RescueResult:
     now: datetime
     requeued: Sequence[int] = ()
     failed: Sequence[int] = ()
+    # They wait for the answer whether they had their effect.
+    undecided: Sequence[int] = ()
     misfired: Sequence[int] = ()
     unmet: Sequence[int] = ()
     released: Sequence[int] = ()

@@ -1,8 +1,9 @@
 """Definitions as versioned JSON: the stored form, which users may edit with SQL.
 
 Version 1 is an object with `v`, `trigger`, `target` and the policies that differ from their defaults. A shadow has
-version 3. Target kinds and trigger forms state the first version that supports them. Kinds of other packages have their
-own versions, greater than all others. Code that does not know a version ignores the schedule, so it runs nothing wrong.
+version 3, and `on_crash="ask"` version 7. Target kinds and trigger forms state the first version that supports them.
+Kinds of other packages have their own versions, greater than all others. Code that does not know a version ignores the
+schedule, so it runs nothing wrong.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from tickbird.domain.triggers.trigger import (
     unregistered_customs,
 )
 
-_OLDEST, _SHADOWS = 1, 3
-FORMAT = max(_SHADOWS, *(form.newest_format for form in FORMS.values()))
+_OLDEST, _SHADOWS, _ASKS = 1, 3, 7
+FORMAT = max(_SHADOWS, _ASKS, *(form.newest_format for form in FORMS.values()))
 # From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
 # The format in which kinds with their own format numbers were added.
@@ -52,7 +53,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
     """Return the JSON object of a definition; equal definitions give equal objects."""
     trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
-        "v": _version(definition.target.kind, definition.shadow, trigger),
+        "v": _version(definition.target.kind, definition.shadow, definition.on_crash, trigger),
         "trigger": trigger,
         "target": encode_field("target", definition.target),
     }
@@ -223,7 +224,7 @@ def _check_own_format(encoded: Mapping[str, Any]) -> None:
     if not isinstance(target, Mapping) or len(target) != 1:
         return
     kind = str(next(iter(target)))
-    first, needed = first_kind_format(kind), _version(kind, bool(encoded.get("shadow")), encoded.get("trigger"))
+    first, needed = first_kind_format(kind), _version_of(kind, encoded)
     if first > FORMAT and isinstance(version, int) and not first < version <= first + FORMAT:
         raise DefinitionError(
             f"v: target kind {kind[:40]!r} is not built in.",
@@ -236,15 +237,20 @@ def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """Return a changed definition's JSON with the version that it needs."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_supported_format(version) and isinstance(target, Mapping) and len(target) == 1:
-        version = _version(str(next(iter(target))), bool(encoded.get("shadow")), encoded.get("trigger"))
+        version = _version_of(str(next(iter(target))), encoded)
     # Omit `shadow` if it is false, because code that does not know shadows could not read it.
     fields = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
     return {**fields, "v": version}
 
 
-def _version(kind: str, shadow: bool, trigger: Any) -> int:
+def _version_of(kind: str, encoded: Mapping[str, Any]) -> int:
+    return _version(kind, bool(encoded.get("shadow")), encoded.get("on_crash"), encoded.get("trigger"))
+
+
+def _version(kind: str, shadow: bool, on_crash: object, trigger: Any) -> int:
     """Return the oldest format that supports these features."""
-    first, needed = first_kind_format(kind), max(_SHADOWS if shadow else _OLDEST, first_format(trigger))
+    policies = max(_SHADOWS if shadow else _OLDEST, _ASKS if on_crash == "ask" else _OLDEST)
+    first, needed = first_kind_format(kind), max(policies, first_format(trigger))
     return max(first, needed) if first <= FORMAT else first + max(_OWN_FORMATS, needed)
 
 

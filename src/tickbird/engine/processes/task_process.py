@@ -151,7 +151,7 @@ class TaskProcess(SupervisedProcess):
                     continue
                 if request.grace is not None and not self._ending.get("over"):
                     raise RunStopped
-                raise TaskFailure(self._why())
+                raise TaskFailure(self._why(), is_lost=True)
             if request.grace is None:
                 continue
             now = self._loop.time()

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from tickbird.domain.runs.leases import ClaimResult, ConfirmResult, FinishResult, LeaseRef, RenewResult, RescueResult
-from tickbird.domain.runs.run import FINAL, Outcome
+from tickbird.domain.runs.run import Outcome
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.workers import Worker
@@ -97,7 +97,7 @@ class PostgresLeases(NounStore, LeaseStore):
         if expected is not None and not expected[0] <= at <= expected[1]:
             return RescueResult(at, released=settled)
         rescued = await self._rescue(limit, at, settled)
-        if rescued.requeued or rescued.released:
+        if rescued.requeued or rescued.released or rescued.undecided:
             self._db.notifier.notify()
         return rescued
 
@@ -115,7 +115,7 @@ class PostgresLeases(NounStore, LeaseStore):
         unmet = await cancel_unmet(db, limit, now)
         await db.execute("join_lines", limit=limit, now=now)
         ended = {
-            (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL
+            (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status != "queued"
         }
         # Normally no run waits without a reason; if it happens, it is released here.
         keys = ended.union(await db.fetch("waiting_keys", limit=limit))
@@ -125,6 +125,7 @@ class PostgresLeases(NounStore, LeaseStore):
             now,
             requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
             failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],
+            undecided=[run_id for run_id, _, status, *_ in lost if status == "waiting"],
             misfired=[run_id for run_id, *_ in late],
             unmet=unmet,
             released=[*settled, *released],

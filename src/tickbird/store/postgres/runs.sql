@@ -310,9 +310,11 @@ WHERE id = %(id)s;
 -- name: rescue_runs
 WITH lost AS MATERIALIZED (
     SELECT
-        id, attempt, worker, started_at,
+        id, attempt, worker, started_at, namespace, target,
         CASE
             WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
+            -- A negative limit: it waits for the answer whether it had its effect.
+            WHEN crash_limit < 0 THEN 'waiting'
             WHEN crashes + 1 > crash_limit THEN 'failed'
             ELSE 'queued'
         END AS status,
@@ -327,15 +329,24 @@ ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
     SELECT id, attempt, worker, started_at, {now}, 'lost', error
     FROM lost
+),
+asked AS (
+    INSERT INTO tickbird.lost_runs (run_id, namespace, target, attempt, lost_at)
+    SELECT id, namespace, target, attempt, {now} FROM lost WHERE status = 'waiting'
+    ON CONFLICT (run_id) DO UPDATE
+    SET attempt = excluded.attempt, lost_at = excluded.lost_at, calls = 0, called_by = NULL, lease_until = NULL,
+        answer = NULL, error = NULL, answered_at = NULL, answered_by = NULL, note = ''
 )
 UPDATE tickbird.runs AS r
 SET status = lost.status,
+    lane = CASE WHEN lost.status = 'waiting' THEN 2 ELSE r.lane END,
     crashes = r.crashes + 1,
     lease_until = NULL,
-    worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
-    start_by = CASE WHEN lost.status <> 'queued' THEN r.start_by END,
-    available_at = CASE WHEN lost.status = 'queued' THEN {now} ELSE r.available_at END,
-    finished_at = CASE WHEN lost.status <> 'queued' THEN {now} END,
+    worker = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN r.worker END,
+    start_by = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN r.start_by END,
+    available_at = CASE WHEN lost.status IN ('queued', 'waiting') THEN {now} ELSE r.available_at END,
+    deferred_until_minute = CASE WHEN lost.status = 'waiting' THEN 0 ELSE r.deferred_until_minute END,
+    finished_at = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN {now} END,
     error = lost.error,
     failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
 FROM lost

@@ -28,6 +28,7 @@ from tickbird.store.postgres.pings import PostgresPings
 from tickbird.store.postgres.planning.backfills import PostgresBackfills
 from tickbird.store.postgres.planning.concurrency import PostgresLimits
 from tickbird.store.postgres.planning.held import PostgresHeld
+from tickbird.store.postgres.planning.lost_runs import PostgresLostRuns
 from tickbird.store.postgres.planning.planner import PostgresPlanning
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.queues import PostgresQueues
@@ -76,6 +77,7 @@ class PostgresStore(Store):
         self.ledger = PostgresLedger(database)
         self.limits = PostgresLimits(database)
         self.logs = PostgresLogs(database)
+        self.lost_runs = PostgresLostRuns(database)
         self.pings = PostgresPings(database)
         self.planning = PostgresPlanning(database, zone_data)
         self.queues = PostgresQueues(database)

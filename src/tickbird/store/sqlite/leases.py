@@ -191,11 +191,14 @@ class SqliteLeases(NounStore, LeaseStore):
             return RescueResult(at)
         lost_at = to_micros(at)
         bounds = {"now": lost_at, "limit": limit}
-        requeued, failed, lost, attempts = [], [], [], []
+        requeued, failed, lost, undecided, attempts = [], [], [], [], []
         for row in db.execute(SQL["expired_runs"], bounds).fetchall():
             run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
             error = f"worker {worker} was lost during this run"
             attempts.append((run_id, attempt, worker, started_at, lost_at, "lost", error))
+            if not asked_to_stop and crash_limit < 0:
+                undecided.append({"id": run_id, "now": lost_at, "error": error})
+                continue
             if not asked_to_stop and crashes + 1 <= crash_limit:
                 requeued.append((run_id, lost_at, error, "lost", reason, 0, 1, True))
                 continue
@@ -204,6 +207,8 @@ class SqliteLeases(NounStore, LeaseStore):
                 failed.append(run_id)
         db.executemany(SQL["requeue_run"], requeued)
         db.executemany(SQL["fail_lost_run"], lost)
+        db.executemany(SQL["hold_lost_run"], undecided)
+        db.executemany(SQL["add_lost_run"], undecided)
         db.executemany(SQL["insert_attempt"], attempts)
         misfired = db.execute(SQL["misfired_runs"], bounds).fetchall()
         unmet = cancel_unmet(db, limit, at)
@@ -219,6 +224,7 @@ class SqliteLeases(NounStore, LeaseStore):
             at,
             requeued=[row[0] for row in requeued],
             failed=failed,
+            undecided=[row["id"] for row in undecided],
             misfired=sorted(row[0] for row in misfired),
             unmet=unmet,
             released=released,
