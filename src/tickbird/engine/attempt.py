@@ -321,7 +321,7 @@ class Attempt:
     def requeue(self, delay: float = 0.0) -> Outcome | None:
         """Requeue the run because its worker stops, or fail it if it must not start twice.
 
-        None if nobody knows whether it had its effect: it is rescued as the run of a lost worker.
+        None if it is unknown whether it had its effect: it is rescued as the run of a lost worker.
         """
         if self._may_restart:
             return self._make_outcome("queued", reason="requeued: its worker was stopping", delay=delay)

@@ -96,7 +96,7 @@ class LeaseRenewer:
         confirmed = await response_within(request, self._renewal_timeout())
         for ref in refs:
             if ref.run_id in confirmed.succeeded and (ref.run_id, ref.attempt) in self._holder.held:
-                # Nobody else will start it, so its function may continue after its commit.
+                # No worker will start it, so its function may continue after its commit.
                 self._holder.held[ref.run_id, ref.attempt].lease_ends = began + self._lease
         return [ref for ref in refs if ref.run_id in confirmed.succeeded or ref.run_id in confirmed.open]
 

@@ -95,7 +95,7 @@ class ReconcileStep:
             log.warning("run %d: the answer of its reconcile function came too late, it is discarded", run.id)
         elif effect == "unknown":
             reason = "" if error is None else f": {error.strip().rpartition(chr(10))[2][:500]}"
-            log.warning("run %d: nobody knows whether it had its effect, a person decides%s", run.id, reason)
+            log.warning("run %d: it is unknown whether it had its effect, a person decides%s", run.id, reason)
         else:
             log.info("run %d: its reconcile function answered %s", run.id, effect)
             self.on_runs()

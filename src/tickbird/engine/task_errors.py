@@ -28,7 +28,7 @@ class TaskFailure(Exception):
     ) -> None:
         super().__init__(text)
         self.text, self.may_retry, self.kind = text, may_retry, kind
-        # Its process has ended, so that nobody knows how far it came.
+        # Its process has ended, so that its progress is unknown.
         self.is_lost = is_lost
 
 

@@ -33,7 +33,7 @@ class LostRun:
     lost_at: datetime
     # Calls of the reconcile function.
     calls: int = 0
-    # None: nobody has answered. After "unknown", a person may answer.
+    # None: there is no answer yet. After "unknown", a person may answer.
     answer: Effect | None = None
     # Why the reconcile function has no answer.
     error: str | None = None

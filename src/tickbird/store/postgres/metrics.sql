@@ -38,6 +38,7 @@ UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = %(namespace)s
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = %(namespace)s
 UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2 AND attempt = 0
+UNION ALL SELECT 'run', 'undecided', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2 AND attempt > 0
 UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= (SELECT now FROM clock)
 UNION ALL

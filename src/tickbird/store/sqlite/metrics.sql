@@ -30,6 +30,7 @@ UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = :namespace
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = :namespace
 UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2 AND attempt = 0
+UNION ALL SELECT 'run', 'undecided', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2 AND attempt > 0
 UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= :now
 UNION ALL
