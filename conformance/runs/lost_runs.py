@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import (
     NAMESPACE,
     a_worker,
@@ -17,8 +18,9 @@ from conformance.steps import (
     runs_of,
     start,
 )
+from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.runs.lost_runs import HAPPENED, LOST_CALLS, ReconcileAnswer, ReconcileCall, Resolution
+from tickbird.domain.runs.lost_runs import EFFECT_CONFIRMED, LOST_CALLS, ReconcileCall, ReconcileReport, Resolution
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.protocol.store import Store
 
@@ -39,9 +41,9 @@ async def call(store: Store, at: float, *, worker: str = "w2", lease: float = 40
     return leased
 
 
-def said(leased: ReconcileCall, effect: str, error: str | None = None) -> ReconcileAnswer:
+def said(leased: ReconcileCall, effect: str, error: str | None = None) -> ReconcileReport:
     run = leased.run
-    return ReconcileAnswer(
+    return ReconcileReport(
         run_id=run.id,
         attempt=run.attempt,
         number=leased.number,
@@ -67,7 +69,7 @@ class LostRuns:
             1,
             later(20),
         )
-        assert (lost.answer, lost.calls, lost.error, lost.answered_at) == (None, 0, None, None)
+        assert (lost.effect, lost.calls, lost.error, lost.resolved_at) == (None, 0, None, None)
         assert await store.lost_runs.list("other") == []
         assert await store.lost_runs.list(NAMESPACE, before=run.id) == []
         [attempt] = await store.runs.list_attempts(run.id)
@@ -81,25 +83,25 @@ class LostRuns:
         run = await lose(store)
         leased = await call(store, 21)
         assert (leased.run.id, leased.run.attempt, leased.run.target, leased.number) == (run.id, 1, "work", 1)
-        assert await store.lost_runs.answer(said(leased, "yes"), now=later(22))
+        assert await store.lost_runs.report(said(leased, "yes"), now=later(22))
         done = await read(store, run)
         assert (done.status, done.finished_at, done.reason, done.error, done.undecided) == (
             "succeeded",
             later(22),
-            HAPPENED,
+            EFFECT_CONFIRMED,
             None,
             False,
         )
         assert await store.lost_runs.list(NAMESPACE) == []
         lost = await store.lost_runs.get(run.id)
         assert lost is not None
-        assert (lost.answer, lost.answered_at, lost.answered_by, lost.calls) == ("yes", later(22), None, 1)
-        assert not await store.lost_runs.answer(said(leased, "no"), now=later(23))
+        assert (lost.effect, lost.resolved_at, lost.resolved_by, lost.calls) == ("yes", later(22), None, 1)
+        assert not await store.lost_runs.report(said(leased, "no"), now=later(23))
 
     async def test_no_is_another_attempt(self, store: Store) -> None:
         await enqueue(store, crash_limit=ASK)
         run = await lose(store)
-        assert await store.lost_runs.answer(said(await call(store, 21), "no"), now=later(22))
+        assert await store.lost_runs.report(said(await call(store, 21), "no"), now=later(22))
         back = await read(store, run)
         assert (back.status, back.attempt, back.crashes, back.undecided) == ("queued", 1, 1, False)
         second = await start(store, 23, worker=a_worker("w2"))
@@ -110,14 +112,14 @@ class LostRuns:
     async def test_unknown_waits_for_a_person(self, store: Store) -> None:
         await enqueue(store, crash_limit=ASK)
         run = await lose(store)
-        assert await store.lost_runs.answer(said(await call(store, 21), "unknown", "boom"), now=later(22))
+        assert await store.lost_runs.report(said(await call(store, 21), "unknown", "boom"), now=later(22))
         assert await store.lost_runs.claim(a_worker(), ["work"], 10, 40, now=later(1_000)) == []
         [lost] = await store.lost_runs.list(NAMESPACE)
-        assert (lost.answer, lost.error, lost.answered_by) == ("unknown", "boom", None)
+        assert (lost.effect, lost.error, lost.resolved_by) == ("unknown", "boom", None)
         await store.lost_runs.resolve(run.id, Resolution(actor="ada", effect="yes", note="seen it"), now=later(60))
         assert (await read(store, run)).status == "succeeded"
         lost = await store.lost_runs.get(run.id)  # type: ignore[assignment]
-        assert (lost.answer, lost.error, lost.answered_by, lost.note) == ("yes", None, "ada", "seen it")
+        assert (lost.effect, lost.error, lost.resolved_by, lost.note) == ("yes", None, "ada", "seen it")
         entry = (await store.ledger.list_audit(NAMESPACE, limit=1))[0]
         assert (entry.actor, entry.action, entry.run_id) == ("ada", "resolve", run.id)
         assert (entry.detail["effect"], entry.detail["note"]) == ("yes", "seen it")
@@ -127,7 +129,7 @@ class LostRuns:
         run = await lose(store)
         leased = await call(store, 21)
         await store.lost_runs.resolve(run.id, Resolution(actor="ada", effect="no"), now=later(22))
-        assert not await store.lost_runs.answer(said(leased, "yes"), now=later(23))
+        assert not await store.lost_runs.report(said(leased, "yes"), now=later(23))
         assert (await read(store, run)).status == "queued"
         with pytest.raises(ConflictError, match=rf"run {run.id} is queued, and waits for no answer"):
             await store.lost_runs.resolve(run.id, Resolution(actor="ada", effect="yes"), now=later(24))
@@ -145,8 +147,8 @@ class LostRuns:
         assert await store.lost_runs.claim(a_worker("w3"), ["work"], 10, 40, now=later(60)) == []
         second = await call(store, 62, worker="w3")
         assert second.number == 2
-        assert not await store.lost_runs.answer(said(first, "yes"), now=later(63))
-        assert await store.lost_runs.answer(said(second, "no"), now=later(64))
+        assert not await store.lost_runs.report(said(first, "yes"), now=later(63))
+        assert await store.lost_runs.report(said(second, "no"), now=later(64))
 
     async def test_only_workers_with_the_task_are_called(self, store: Store) -> None:
         await enqueue(store, crash_limit=ASK)
@@ -162,7 +164,7 @@ class LostRuns:
             assert (await call(store, 21 + 50 * number)).number == number + 1
         assert await store.lost_runs.claim(a_worker(), ["work"], 10, 40, now=later(200)) == []
         [lost] = await store.lost_runs.list(NAMESPACE)
-        assert (lost.answer, lost.error, lost.calls) == ("unknown", LOST_CALLS, 3)
+        assert (lost.effect, lost.error, lost.calls) == ("unknown", LOST_CALLS, 3)
 
     async def test_each_loss_is_asked_about_until_the_limit(self, store: Store) -> None:
         run_id = await enqueue(store, crash_limit=-2)
@@ -171,7 +173,7 @@ class LostRuns:
             assert (run.id, run.attempt, run.crashes) == (run_id, crashes, crashes)
             leased = await call(store, 100 * crashes + 30)
             assert (leased.number, leased.run.attempt) == (1, crashes)
-            assert await store.lost_runs.answer(said(leased, "no"), now=later(100 * crashes + 31))
+            assert await store.lost_runs.report(said(leased, "no"), now=later(100 * crashes + 31))
         done = await read(store, run_id)
         assert (done.status, done.failure_kind, done.crashes) == ("failed", "lost", 3)
 
@@ -216,6 +218,23 @@ class LostRuns:
         assert (await read(store, first)).status == "waiting"
         await finish(store, await start(store, 31), 32)
         assert (await read(store, first)).status == "queued"
+
+    @needs("dashboard")
+    @needs("statistics")
+    async def test_undecided_runs_are_counted_and_found(self, store: Store) -> None:
+        await enqueue(store, crash_limit=ASK)
+        run = await lose(store)
+        await enqueue(store)
+        for filters in (RunFilter(undecided=True), RunFilter(undecided=True, statuses=("waiting",))):
+            page = await store.dashboard.runs(NAMESPACE, filters)
+            assert [entry.id for entry in page.rows] == [run.id]
+            assert page.rows[0].undecided
+        assert [entry.undecided for entry in await store.runs.list(NAMESPACE)] == [False, True]
+        measures = await store.statistics.measure(NAMESPACE, now=later(30))
+        assert (measures.undecided, measures.held, measures.runs["waiting"]) == (1, 0, 1)
+        work = (await store.inspect(NAMESPACE, now=later(30))).work
+        assert work is not None
+        assert (work.undecided_runs, work.held_runs) == (1, 0)
 
     async def test_pruned_runs_leave_nothing(self, store: Store) -> None:
         await enqueue(store, crash_limit=ASK)

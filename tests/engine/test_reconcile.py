@@ -67,7 +67,7 @@ async def lose(store: Store, bird: Tickbird, **payload: Any) -> int:
 
 async def until_answered(store: Store, run_id: int) -> tuple[RunRecord, LostRun]:
     async with asyncio.timeout(60):
-        while (lost := await store.lost_runs.get(run_id)) is None or lost.answer is None:  # noqa: ASYNC110
+        while (lost := await store.lost_runs.get(run_id)) is None or lost.effect is None:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     run = await store.runs.get(run_id)
     assert run is not None
@@ -104,11 +104,11 @@ async def test_yes_no_and_unknown(store: Store, bird: Tickbird, is_async: bool) 
     yes, no, unknown = [await lose(store, bird, effect=effect) for effect in ("yes", "no", "unknown")]
     async with working(bird):
         run, lost = await until_answered(store, yes)
-        assert (run.status, run.attempt, lost.answer, lost.calls) == ("succeeded", 1, "yes", 1)
+        assert (run.status, run.attempt, lost.effect, lost.calls) == ("succeeded", 1, "yes", 1)
         run = await until_final(client, no)
         assert (run.status, run.attempt, run.crashes, run.result) == ("succeeded", 2, 1, "attempt 2")
         run, lost = await until_answered(store, unknown)
-        assert (run.status, run.undecided, lost.answer, lost.error) == ("waiting", True, "unknown", None)
+        assert (run.status, run.undecided, lost.effect, lost.error) == ("waiting", True, "unknown", None)
         await store.lost_runs.resolve(unknown, Resolution(actor="ada", effect="no"))
         assert (await until_final(client, unknown)).attempt == 2
     assert sorted(entry[:2] for entry in seen) == [(yes, 1), (no, 1), (unknown, 1)]
@@ -129,11 +129,11 @@ async def test_an_error_or_another_value_counts_as_unknown(store: Store, bird: T
     raising, wrong = await lose(store, bird, kind="raise"), await lose(store, bird, kind="value")
     async with working(bird):
         run, lost = await until_answered(store, raising)
-        assert (run.undecided, lost.answer) == (True, "unknown")
+        assert (run.undecided, lost.effect) == (True, "unknown")
         assert lost.error is not None
         assert lost.error.strip().endswith("ValueError: the bank is closed")
         run, lost = await until_answered(store, wrong)
-        assert (run.undecided, lost.answer) == (True, "unknown")
+        assert (run.undecided, lost.effect) == (True, "unknown")
         assert lost.error is not None
         assert 'which is neither "yes", "no" nor "unknown"' in lost.error
     await bird.aclose()
@@ -163,7 +163,7 @@ async def test_a_call_that_hangs_counts_as_unknown(store: Store, bird: Tickbird,
     run_id = await lose(store, bird)
     async with working(bird):
         run, lost = await until_answered(store, run_id)
-        assert (run.undecided, lost.answer) == (True, "unknown")
+        assert (run.undecided, lost.effect) == (True, "unknown")
         assert lost.error == "the reconcile function took longer than its timeout of 1 s"
         released.set()
     run = await store.runs.get(run_id)  # type: ignore[assignment]
@@ -182,7 +182,7 @@ async def test_without_a_function_a_person_decides(store: Store, bird: Tickbird)
             while not (await store.lost_runs.list("default")):  # noqa: ASYNC110 - by another thread
                 await asyncio.sleep(0.02)
         [lost] = await store.lost_runs.list("default")
-        assert (lost.run_id, lost.answer, lost.calls) == (run_id, None, 0)
+        assert (lost.run_id, lost.effect, lost.calls) == (run_id, None, 0)
         await store.lost_runs.resolve(run_id, Resolution(actor="ada", effect="yes", note="the file is there"))
         run = await store.runs.get(run_id)
         assert run is not None

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from tickbird.domain.errors import PayloadError, StoreError
-from tickbird.domain.runs.lost_runs import EFFECTS, Effect, ReconcileAnswer, ReconcileCall
+from tickbird.domain.runs.lost_runs import EFFECTS, Effect, ReconcileCall, ReconcileReport
 from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.text import clean_text, describe
 from tickbird.domain.workers import Worker
@@ -84,10 +84,10 @@ class ReconcileStep:
 
     async def _reconcile(self, call: ReconcileCall) -> None:
         run = call.run
-        effect, error = await self._ask(self._reconcilers[run.target], Run(run, None, self._worker.id))
-        answer = ReconcileAnswer(run_id=run.id, attempt=run.attempt, number=call.number, effect=effect, error=error)
+        effect, error = await self._call(self._reconcilers[run.target], Run(run, None, self._worker.id))
+        report = ReconcileReport(run_id=run.id, attempt=run.attempt, number=call.number, effect=effect, error=error)
         try:
-            is_current = await self._store.lost_runs.answer(answer, now=self._clock.now())
+            is_current = await self._store.lost_runs.report(report, now=self._clock.now())
         except StoreError as failure:
             log.warning("run %d: the answer of its reconcile function could not be recorded: %s", run.id, failure)
             return
@@ -100,7 +100,7 @@ class ReconcileStep:
             log.info("run %d: its reconcile function answered %s", run.id, effect)
             self.on_runs()
 
-    async def _ask(self, reconciler: Reconciler, run: Run) -> tuple[Effect, str | None]:
+    async def _call(self, reconciler: Reconciler, run: Run) -> tuple[Effect, str | None]:
         """The answer of the function, or "unknown" with the reason."""
         call = self._start(reconciler, run)
         call.add_done_callback(self._returned)

@@ -157,8 +157,9 @@ class Run:
         At the end of the block, the success of the run is recorded and everything is committed together. Raises
         LeaseLostError, and rolls back, if another attempt has the run by now.
         """
+        finisher = self._require_finisher()
         return RunTransaction(
-            lambda: self._known_finisher().transaction_of(connection), lambda result: self.finish_in(connection, result)
+            lambda: finisher.transaction_of(connection), lambda result: self.finish_in(connection, result)
         )
 
     def finish_in(self, connection: Any, result: Any = None) -> Any:
@@ -167,12 +168,12 @@ class Run:
         Returns an awaitable if the connection is async. Raises LeaseLostError if another attempt has the run by now:
         let it roll your transaction back.
         """
-        finisher = self._known_finisher()
+        finisher = self._require_finisher()
         self.has_commit = self.is_recording = True
         self.announce_commit()
         return finisher.finish_run(self, connection, result)
 
-    def _known_finisher(self) -> RunFinisher:
+    def _require_finisher(self) -> RunFinisher:
         if self.finisher is None:
             raise ConflictError(
                 f"run {self.id} cannot be finished in a transaction.",

@@ -358,7 +358,7 @@ async def test_lost_runs_are_the_same(both: Both) -> None:
     assert (await both.remote.runs.resolve(second, "no", actor="x")).status == "queued"
     loss = await both.remote.runs.loss(first)
     assert loss is not None
-    assert (loss.answer, loss.note) == ("yes", "seen")
+    assert (loss.effect, loss.note) == ("yes", "seen")
     with pytest.raises(ConflictError, match="waits for no answer"):
         await both.remote.runs.resolve(first, "yes", actor="x")
 

@@ -18,7 +18,7 @@ EFFECTS: Final[tuple[Effect, ...]] = get_args(Effect)
 MAX_CALLS: Final = 3
 LOST_CALLS: Final = f"the worker was lost during each of {MAX_CALLS} calls of the reconcile function"
 # The reason of a run that has succeeded because its effect had happened.
-HAPPENED: Final = "its worker was lost after the effect"
+EFFECT_CONFIRMED: Final = "its worker was lost after the effect"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class LostRun:
     # Calls of the reconcile function.
     calls: int = 0
     # None: there is no answer yet. After "unknown", a person may answer.
-    answer: Effect | None = None
+    effect: Effect | None = None
     # Why the reconcile function has no answer.
     error: str | None = None
-    answered_at: datetime | None = None
+    resolved_at: datetime | None = None
     # The person who answered; None for the reconcile function.
-    answered_by: str | None = None
+    resolved_by: str | None = None
     note: str = ""
 
 
@@ -52,7 +52,7 @@ class ReconcileCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReconcileAnswer:
+class ReconcileReport:
     """The answer of a reconcile function, with the error if it has none."""
 
     run_id: int

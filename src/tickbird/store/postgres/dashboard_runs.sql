@@ -98,7 +98,7 @@ WITH seen AS (
 {filtered_page};
 
 -- fragment: picked_columns
-id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error, lane, attempt
 
 -- fragment: picked_page
 ARRAY(

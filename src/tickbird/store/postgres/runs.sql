@@ -330,12 +330,12 @@ ended AS (
     SELECT id, attempt, worker, started_at, {now}, 'lost', error
     FROM lost
 ),
-asked AS (
+questions AS (
     INSERT INTO tickbird.lost_runs (run_id, namespace, target, attempt, lost_at)
     SELECT id, namespace, target, attempt, {now} FROM lost WHERE status = 'waiting'
     ON CONFLICT (run_id) DO UPDATE
     SET attempt = excluded.attempt, lost_at = excluded.lost_at, calls = 0, called_by = NULL, lease_until = NULL,
-        answer = NULL, error = NULL, answered_at = NULL, answered_by = NULL, note = ''
+        effect = NULL, error = NULL, resolved_at = NULL, resolved_by = NULL, note = ''
 )
 UPDATE tickbird.runs AS r
 SET status = lost.status,

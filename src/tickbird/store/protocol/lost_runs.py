@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tickbird.domain.runs.lost_runs import LostRun, ReconcileAnswer, ReconcileCall, Resolution
+from tickbird.domain.runs.lost_runs import LostRun, ReconcileCall, ReconcileReport, Resolution
 from tickbird.domain.workers import Worker
 
 
@@ -25,11 +25,11 @@ class LostRunStore(Protocol):
         A run whose calls have lost their worker MAX_CALLS times gets the answer "unknown" instead.
         """
 
-    async def answer(self, answer: ReconcileAnswer, *, now: datetime | None = None) -> bool:
+    async def report(self, report: ReconcileReport, *, now: datetime | None = None) -> bool:
         """Record the answer of the current call; False if it is no longer current.
 
         After "yes" the run has succeeded. After "no" it gets another attempt, unless it has lost too many workers.
         """
 
     async def resolve(self, run_id: int, resolution: Resolution, *, now: datetime | None = None) -> None:
-        """Record a person's answer, like `answer`; ConflictError if the run waits for none."""
+        """Record a person's answer, like `report`; ConflictError if the run waits for none."""

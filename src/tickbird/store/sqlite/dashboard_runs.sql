@@ -74,7 +74,7 @@ ORDER BY id
 LIMIT :maximum;
 
 -- fragment: picked_columns
-id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error, lane, attempt
 
 -- fragment: picked_page
 (

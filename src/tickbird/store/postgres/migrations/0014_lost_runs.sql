@@ -19,11 +19,11 @@ CREATE TABLE tickbird.lost_runs (
     called_by text,
     lease_until timestamptz,
     -- The answer of the reconcile function; a person may answer after 'unknown', or instead of it.
-    answer text CONSTRAINT lost_runs_answer_check CHECK (answer IN ('yes', 'no', 'unknown')),
+    effect text CONSTRAINT lost_runs_effect_check CHECK (effect IN ('yes', 'no', 'unknown')),
     error text,
-    answered_at timestamptz,
+    resolved_at timestamptz,
     -- The person who answered; null if it was the reconcile function.
-    answered_by text,
+    resolved_by text,
     note text NOT NULL DEFAULT ''
 );
-CREATE INDEX lost_runs_unanswered_idx ON tickbird.lost_runs (namespace, target) WHERE answer IS NULL;
+CREATE INDEX lost_runs_unresolved_idx ON tickbird.lost_runs (namespace, target) WHERE effect IS NULL;

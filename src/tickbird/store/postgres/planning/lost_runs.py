@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.domain.runs.lost_runs import (
-    HAPPENED,
+    EFFECT_CONFIRMED,
     LOST_CALLS,
     MAX_CALLS,
     Effect,
     LostRun,
-    ReconcileAnswer,
     ReconcileCall,
+    ReconcileReport,
     Resolution,
     not_undecided,
 )
@@ -66,11 +66,11 @@ class PostgresLostRuns(NounStore, LostRunStore):
         return [ReconcileCall(claimed_run(run), calls[run.id]) for run in sorted(runs, key=lambda run: run.id)]
 
     @transaction
-    async def answer(self, db: Session, answer: ReconcileAnswer, *, now: datetime | None = None) -> bool:
-        row = await _lock(db, answer.run_id)
-        if row is None or not _is_undecided(row) or row[9:] != (answer.attempt, answer.number, None):
+    async def report(self, db: Session, report: ReconcileReport, *, now: datetime | None = None) -> bool:
+        row = await _lock(db, report.run_id)
+        if row is None or not _is_undecided(row) or row[9:] != (report.attempt, report.number, None):
             return False
-        await self._settle(db, row, answer.effect, answer.error, None, "", now)
+        await self._settle(db, row, report.effect, report.error, None, "", now)
         return True
 
     @transaction
@@ -107,13 +107,13 @@ class PostgresLostRuns(NounStore, LostRunStore):
         run_id, schedule_id, namespace, _, key, _, crashes, crash_limit, *_ = row
         [(at,)] = await db.fetch("clock", now=now)
         await db.execute(
-            "answer_lost_run", id=run_id, answer=effect, error=clean(error), actor=actor, note=note, now=at
+            "resolve_lost_run", id=run_id, effect=effect, error=clean(error), actor=actor, note=note, now=at
         )
         if effect == "unknown":
             return at  # type: ignore[no-any-return]
         freed = set() if schedule_id is None else {schedule_id}
         if effect == "yes" or crashes > abs(crash_limit):
-            status, reason = ("succeeded", HAPPENED) if effect == "yes" else ("failed", None)
+            status, reason = ("succeeded", EFFECT_CONFIRMED) if effect == "yes" else ("failed", None)
             [(watched,)] = await db.fetch("end_lost_run", id=run_id, status=status, reason=reason, now=at)
             if watched:
                 freed.update(await record_successes(db, watched, [], at))

@@ -2,7 +2,7 @@
 
 -- fragment: lost_run
 SELECT
-    l.run_id, i.name AS schedule, l.target, l.attempt, l.lost_at, l.calls, l.answer, l.error, l.answered_at, l.answered_by,
+    l.run_id, i.name AS schedule, l.target, l.attempt, l.lost_at, l.calls, l.effect, l.error, l.resolved_at, l.resolved_by,
     l.note
 FROM tickbird.lost_runs AS l
 JOIN tickbird.runs AS r ON r.id = l.run_id
@@ -25,15 +25,15 @@ WHERE l.run_id = %(id)s;
 -- name: give_up_calls
 -- Its calls have lost their workers too.
 UPDATE tickbird.lost_runs
-SET answer = 'unknown', error = %(error)s, answered_at = %(now)s, lease_until = NULL
-WHERE answer IS NULL AND calls >= %(maximum)s AND lease_until < %(now)s;
+SET effect = 'unknown', error = %(error)s, resolved_at = %(now)s, lease_until = NULL
+WHERE effect IS NULL AND calls >= %(maximum)s AND lease_until < %(now)s;
 
 -- name: claim_lost_runs
 WITH chosen AS MATERIALIZED (
     SELECT l.run_id
     FROM tickbird.lost_runs AS l
     JOIN tickbird.runs AS r ON r.id = l.run_id
-    WHERE l.answer IS NULL
+    WHERE l.effect IS NULL
         AND l.namespace = %(namespace)s
         AND l.target = ANY(%(targets)s::text[])
         AND (l.lease_until IS NULL OR l.lease_until < %(now)s)
@@ -58,16 +58,16 @@ SELECT * FROM tickbird.run_details WHERE id = ANY(%(ids)s::bigint[]);
 -- The run and the state of its question; no row if it was never asked about.
 SELECT
     r.id, r.schedule_id, r.namespace, r.status, r.concurrency_key, r.lane, r.crashes, r.crash_limit, i.name, l.attempt,
-    l.calls, l.answer
+    l.calls, l.effect
 FROM tickbird.runs AS r
 JOIN tickbird.lost_runs AS l ON l.run_id = r.id
 LEFT JOIN tickbird.schedule_ids AS i ON i.id = r.schedule_id
 WHERE r.id = %(id)s
 FOR UPDATE OF r, l;
 
--- name: answer_lost_run
+-- name: resolve_lost_run
 UPDATE tickbird.lost_runs
-SET answer = %(answer)s, error = %(error)s, answered_at = %(now)s, answered_by = %(actor)s, note = %(note)s,
+SET effect = %(effect)s, error = %(error)s, resolved_at = %(now)s, resolved_by = %(actor)s, note = %(note)s,
     lease_until = NULL
 WHERE run_id = %(id)s;
 

@@ -19,11 +19,11 @@ CREATE TABLE lost_runs (
     called_by TEXT,
     lease_until INTEGER,
     -- The answer of the reconcile function; a person may answer after 'unknown', or instead of it.
-    answer TEXT CONSTRAINT lost_runs_answer_check CHECK (answer IN ('yes', 'no', 'unknown')),
+    effect TEXT CONSTRAINT lost_runs_effect_check CHECK (effect IN ('yes', 'no', 'unknown')),
     error TEXT,
-    answered_at INTEGER,
+    resolved_at INTEGER,
     -- The person who answered; null if it was the reconcile function.
-    answered_by TEXT,
+    resolved_by TEXT,
     note TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX lost_runs_unanswered_idx ON lost_runs (namespace, target) WHERE answer IS NULL;
+CREATE INDEX lost_runs_unresolved_idx ON lost_runs (namespace, target) WHERE effect IS NULL;

@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tickbird.domain.runs.lost_runs import (
-    HAPPENED,
+    EFFECT_CONFIRMED,
     LOST_CALLS,
     MAX_CALLS,
     Effect,
     LostRun,
-    ReconcileAnswer,
     ReconcileCall,
+    ReconcileReport,
     Resolution,
     not_undecided,
 )
@@ -68,12 +68,12 @@ class SqliteLostRuns(NounStore, LostRunStore):
         return [ReconcileCall(claimed_run(run), calls[run.id]) for run in sorted(runs, key=lambda run: run.id)]
 
     @waking_transaction
-    def answer(self, db: Session, answer: ReconcileAnswer, *, now: datetime | None = None) -> bool:
-        row = db.execute(SQL["lost_run_state"], {"id": answer.run_id}).fetchone()
-        if row is None or not _is_undecided(row) or row[9:] != (answer.attempt, answer.number, None):
+    def report(self, db: Session, report: ReconcileReport, *, now: datetime | None = None) -> bool:
+        row = db.execute(SQL["lost_run_state"], {"id": report.run_id}).fetchone()
+        if row is None or not _is_undecided(row) or row[9:] != (report.attempt, report.number, None):
             return False
-        error = None if answer.error is None else clean(answer.error)
-        self._settle(db, row, answer.effect, error, None, "", read_clock(now))
+        error = None if report.error is None else clean(report.error)
+        self._settle(db, row, report.effect, error, None, "", read_clock(now))
         return True
 
     @waking_transaction
@@ -109,13 +109,13 @@ class SqliteLostRuns(NounStore, LostRunStore):
         """Record the answer, and end the run or let it wait for another attempt."""
         run_id, schedule_id, namespace, _, key, _, crashes, crash_limit, *_ = row
         at = to_micros(now)
-        answer = {"id": run_id, "answer": effect, "error": error, "actor": actor, "note": note, "now": at}
-        db.execute(SQL["answer_lost_run"], answer)
+        values = {"id": run_id, "effect": effect, "error": error, "actor": actor, "note": note, "now": at}
+        db.execute(SQL["resolve_lost_run"], values)
         if effect == "unknown":
             return
         freed = set() if schedule_id is None else {schedule_id}
         if effect == "yes" or crashes > abs(crash_limit):
-            status, reason = ("succeeded", HAPPENED) if effect == "yes" else ("failed", None)
+            status, reason = ("succeeded", EFFECT_CONFIRMED) if effect == "yes" else ("failed", None)
             db.execute(SQL["end_lost_run"], {"id": run_id, "status": status, "reason": reason, "now": at})
             if effect == "yes":
                 freed |= record_successes(db, freed, now)
@@ -137,9 +137,9 @@ def _to_lost_run(row: NamedRow) -> LostRun:
         attempt=row["attempt"],
         lost_at=from_micros(row["lost_at"]),
         calls=row["calls"],
-        answer=row["answer"],
+        effect=row["effect"],
         error=row["error"],
-        answered_at=from_micros(row["answered_at"]),
-        answered_by=row["answered_by"],
+        resolved_at=from_micros(row["resolved_at"]),
+        resolved_by=row["resolved_by"],
         note=row["note"],
     )

@@ -5,7 +5,7 @@ INSERT INTO lost_runs (run_id, namespace, target, attempt, lost_at)
 SELECT id, namespace, target, attempt, :now FROM runs WHERE id = :id
 ON CONFLICT (run_id) DO UPDATE
 SET attempt = excluded.attempt, lost_at = excluded.lost_at, calls = 0, called_by = NULL, lease_until = NULL,
-    answer = NULL, error = NULL, answered_at = NULL, answered_by = NULL, note = '';
+    effect = NULL, error = NULL, resolved_at = NULL, resolved_by = NULL, note = '';
 
 -- name: hold_lost_run
 UPDATE runs
@@ -15,7 +15,7 @@ WHERE id = :id;
 
 -- fragment: lost_run
 SELECT
-    l.run_id, i.name AS schedule, l.target, l.attempt, l.lost_at, l.calls, l.answer, l.error, l.answered_at, l.answered_by,
+    l.run_id, i.name AS schedule, l.target, l.attempt, l.lost_at, l.calls, l.effect, l.error, l.resolved_at, l.resolved_by,
     l.note
 FROM lost_runs AS l
 JOIN runs AS r ON r.id = l.run_id
@@ -38,14 +38,14 @@ WHERE l.run_id = :id;
 -- name: give_up_calls
 -- Its calls have lost their workers too.
 UPDATE lost_runs
-SET answer = 'unknown', error = :error, answered_at = :now, lease_until = NULL
-WHERE answer IS NULL AND calls >= :maximum AND lease_until < :now;
+SET effect = 'unknown', error = :error, resolved_at = :now, lease_until = NULL
+WHERE effect IS NULL AND calls >= :maximum AND lease_until < :now;
 
 -- name: free_lost_runs
 SELECT l.run_id
 FROM lost_runs AS l
 JOIN runs AS r ON r.id = l.run_id
-WHERE l.answer IS NULL
+WHERE l.effect IS NULL
     AND l.namespace = :namespace
     AND l.target IN (SELECT value FROM json_each(:targets))
     AND (l.lease_until IS NULL OR l.lease_until < :now)
@@ -63,15 +63,15 @@ UPDATE lost_runs SET calls = calls + 1, called_by = :worker, lease_until = :unti
 -- The run and the state of its question; no row if it was never asked about.
 SELECT
     r.id, r.schedule_id, r.namespace, r.status, r.concurrency_key, r.lane, r.crashes, r.crash_limit, i.name, l.attempt,
-    l.calls, l.answer
+    l.calls, l.effect
 FROM runs AS r
 JOIN lost_runs AS l ON l.run_id = r.id
 LEFT JOIN schedule_ids AS i ON i.id = r.schedule_id
 WHERE r.id = :id;
 
--- name: answer_lost_run
+-- name: resolve_lost_run
 UPDATE lost_runs
-SET answer = :answer, error = :error, answered_at = :now, answered_by = :actor, note = :note, lease_until = NULL
+SET effect = :effect, error = :error, resolved_at = :now, resolved_by = :actor, note = :note, lease_until = NULL
 WHERE run_id = :id;
 
 -- name: end_lost_run
