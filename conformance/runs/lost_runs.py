@@ -21,7 +21,7 @@ from conformance.steps import (
 from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.runs.lost_runs import EFFECT_CONFIRMED, LOST_CALLS, ReconcileCall, ReconcileReport, Resolution
-from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.runs.run import RunRecord, Status
 from tickbird.store.protocol.store import Store
 
 ASK = -3
@@ -225,12 +225,13 @@ class LostRuns:
         await enqueue(store, crash_limit=ASK)
         run = await lose(store)
         await enqueue(store)
-        for filters in (RunFilter(undecided=True), RunFilter(undecided=True, statuses=("waiting",))):
-            page = await store.dashboard.runs(NAMESPACE, filters)
+        statuses: tuple[Status, ...]
+        for statuses in ((), ("waiting",)):
+            page = await store.dashboard.runs(NAMESPACE, RunFilter(undecided=True, statuses=statuses))
             assert [entry.id for entry in page.rows] == [run.id]
             assert page.rows[0].undecided
         assert [entry.undecided for entry in await store.runs.list(NAMESPACE)] == [False, True]
-        measures = await store.statistics.measure(NAMESPACE, now=later(30))
+        measures = await store.statistics.read_metrics(NAMESPACE, now=later(30))
         assert (measures.undecided, measures.held, measures.runs["waiting"]) == (1, 0, 1)
         work = (await store.inspect(NAMESPACE, now=later(30))).work
         assert work is not None
