@@ -13,10 +13,12 @@ import psycopg
 import pytest
 import sqlalchemy
 
+from conformance.steps import a_worker
 from tests.integrations.connections import KINDS, POSTGRES, SQLITE, done
-from tickbird import ConflictError, InvalidError, Run, Tickbird
+from tickbird import ConflictError, InvalidError, Run, Tickbird, after, every
 from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import LeaseLostError
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import RunRecord
 from tickbird.engine.engine import EngineOptions
 from tickbird.stores import open_store
@@ -315,4 +317,71 @@ async def test_refusals(url: str, client: Client, store_kind: str) -> None:
     async with working(bird):
         run = await ended(client, await order.enqueue())
         assert (run.status, run.result) == ("succeeded", "done"), run.error
+    await bird.aclose()
+
+
+@pytest.mark.parametrize("store_kind", ["postgres", "sqlite"])
+async def test_after_a_commit_without_its_worker_the_rescue_releases_the_next_run(
+    url: str, client: Client, store_kind: str
+) -> None:
+    bird = Tickbird(url)
+
+    @bird.task(concurrency_key="one")
+    async def order() -> None: ...
+
+    store = open_store(url)
+    await store.open()
+    first, second = await order.enqueue(), await order.enqueue()
+    worker = a_worker("w1")
+    [claimed] = (await store.leases.claim(worker, 2, 60, queues=["default"], targets=[("task", "order")])).runs
+    run = Run(claimed, None, "w1")
+    run.finisher = bird
+    path = url.removeprefix("sqlite:///").removesuffix("?shared=1")
+    connection: Any = sqlite3.connect(path) if store_kind == "sqlite" else psycopg.connect(url)
+    with run.transaction(connection) as success:
+        success.result = "done"
+    connection.close()
+    done_run, waiting = await client.runs.get(first), await client.runs.get(second)
+    assert (done_run.status, done_run.result, waiting.status) == ("succeeded", "done", "waiting")
+    # The worker is lost before it confirms the commit.
+    assert list((await store.leases.rescue()).released) == [second]
+    assert (await client.runs.get(second)).status == "queued"
+    confirmed = await store.leases.confirm([LeaseRef(first, 1)])
+    assert (confirmed.succeeded, confirmed.released) == (frozenset([first]), 0)
+    assert list((await store.leases.rescue()).released) == []
+    await store.close()
+    await bird.aclose()
+
+
+@pytest.mark.parametrize("store_kind", ["postgres", "sqlite"])
+async def test_dependent_runs_see_the_success(url: str, client: Client, store_kind: str) -> None:
+    bird = Tickbird(url)
+    path = url.removeprefix("sqlite:///").removesuffix("?shared=1")
+
+    @bird.task
+    def order(run: Run) -> None:
+        connection: Any = sqlite3.connect(path) if store_kind == "sqlite" else psycopg.connect(url)
+        with run.transaction(connection):
+            pass
+        connection.close()
+
+    @bird.task
+    def after_order() -> None: ...
+
+    async with working(bird, safety_poll=600):
+        await client.schedules.create("orders", every(days=900), "order", actor="ada")
+        policies: dict[str, Any] = {"depends_on": [after("orders", within="1h")]}
+        await client.schedules.create("reports", every(days=900), "after_order", actor="ada", **policies)
+        run = await ended(client, (await client.schedules.trigger("orders", actor="ada")).id)
+        store = open_store(url)
+        await store.open()
+        async with asyncio.timeout(60):
+            while True:
+                [success] = (await store.schedules.last_successes("default", {"orders"})).values()
+                if success.at is not None:
+                    break
+                await asyncio.sleep(0.01)
+        assert run.finished_at is not None
+        assert success.at == int(run.finished_at.timestamp())
+        await store.close()
     await bird.aclose()
