@@ -93,6 +93,7 @@ _USES: Final[Mapping[str, Mapping[str, Any]]] = {
     "calendars": {"calendars": ("holidays",)},
     "concurrency_key": {"concurrency_key": "gpu"},
     "hold_above": {"catch_up": "all", "hold_above": 10},
+    "on_crash": {"on_crash": "ask"},
 }
 
 
