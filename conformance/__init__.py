@@ -50,10 +50,12 @@ from conformance.planning.planning import Planning
 from conformance.planning.races import Races
 from conformance.planning.worker_ticks import WorkerTicks
 from conformance.planning.zones import Zones
+from conformance.runs.commits import Commits
 from conformance.runs.held import HeldRuns
 from conformance.runs.idempotency import IdempotencyKeys
 from conformance.runs.incarnations import Incarnations
 from conformance.runs.logs import Logs
+from conformance.runs.lost_runs import LostRuns
 from conformance.runs.prune import Prune
 from conformance.runs.rescue import Rescue
 from conformance.runs.retries import Retries
@@ -90,6 +92,7 @@ __all__ = [
     "HeldRuns",
     "HttpResponses",
     "Leadership",
+    "LostRuns",
     "Pings",
     "Plain",
     "Queues",
@@ -116,6 +119,7 @@ class CoreConformance(
     Runs,
     RunTriggers,
     Retries,
+    Commits,
     UnreadableRuns,
     ClockAlarms,
     IdempotencyKeys,
@@ -143,6 +147,7 @@ class StoreConformance(
     CoreConformance,
     AllBackfills,
     HeldRuns,
+    LostRuns,
     ConcurrencyLimits,
     Queues,
     Calendars,

@@ -32,4 +32,5 @@ def needs(*names: str) -> Callable[[Test], Test]:
 def supported(store: Store, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a definition that the store supports."""
     missing = {field for name in CAPABILITIES.keys() - store.capabilities for field in CAPABILITIES[name].fields}
-    return {name: value for name, value in fields.items() if name not in missing}
+    # Of its values, only one needs a capability.
+    return {name: value for name, value in fields.items() if name not in missing or value in ("retry", "fail")}

@@ -31,6 +31,7 @@ from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.rate_limits import RateLimits
 from conformance.runs.durations import Durations
 from conformance.runs.held import HeldRuns
+from conformance.runs.lost_runs import LostRuns
 from conformance.runs.sql_functions import SqlFunctions
 from conformance.schedules.bulk_changes import BulkChanges
 from conformance.schedules.calendars import Calendars
@@ -78,6 +79,7 @@ SUITES: Final[Mapping[str, type]] = {
     "dead_letters": DeadLetters,
     "events": Events,
     "held": HeldRuns,
+    "lost_runs": LostRuns,
     "http_responses": HttpResponses,
     "leadership": Leadership,
     "limits": ConcurrencyLimits,
@@ -93,6 +95,7 @@ _USES: Final[Mapping[str, Mapping[str, Any]]] = {
     "calendars": {"calendars": ("holidays",)},
     "concurrency_key": {"concurrency_key": "gpu"},
     "hold_above": {"catch_up": "all", "hold_above": 10},
+    "on_crash": {"on_crash": "ask"},
 }
 
 

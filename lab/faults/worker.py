@@ -5,9 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sqlite3
 import sys
+import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from lab.faults.commits import die_before_commit_of
 from tickbird import Run, Tickbird, every
@@ -51,6 +57,24 @@ def make_app(url: str, folder: Path, journal: Journal) -> Tickbird:
     async def do_nothing() -> int:
         """Writes no entries, for thousands of runs."""
         return os.getpid()
+
+    @app.task
+    def write_effect(run: Run) -> None:
+        """Its row and its success are one transaction, on a connection of its own."""
+        time.sleep(0.02)
+        connection: Any
+        if url.startswith("sqlite:"):
+            connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60)
+        else:
+            connection = psycopg.connect(url)
+        with closing(connection):
+            with run.transaction(connection) as success:
+                connection.execute(f"INSERT INTO effects VALUES ({run.id}, {run.attempt})")
+                success.result = run.attempt
+                if not url.startswith("sqlite:"):
+                    time.sleep(0.02)
+            # A worker may also be lost between the commit and the report of the engine.
+            time.sleep(0.01)
 
     @app.task
     async def wait_for_file(run: Run, file: str) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from tickbird.domain.events.event import Event, NewEvent
+    from tickbird.domain.runs.lost_runs import Effect
     from tickbird.domain.schedules.definition import Backoff
     from tickbird.domain.schedules.dependencies import After, after
     from tickbird.domain.targets.command import command
@@ -43,6 +44,7 @@ __all__ = [
     "Calendar",
     "ConflictError",
     "DefinitionError",
+    "Effect",
     "Event",
     "EventBatch",
     "EventRefusedError",
@@ -81,6 +83,7 @@ _MODULES = {
     "tickbird.domain.calendars.calendar": ("Calendar", "exclude"),
     "tickbird.domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "tickbird.domain.events.event": ("Event", "NewEvent"),
+    "tickbird.domain.runs.lost_runs": ("Effect",),
     "tickbird.domain.schedules.definition": ("Backoff",),
     "tickbird.domain.schedules.dependencies": ("After", "after"),
     "tickbird.domain.targets.command": ("command",),

@@ -270,6 +270,18 @@ class Tickbird(TaskRegistry, ConsumerRegistry):
 
         return commit_in(self, connection, outcome)
 
+    def finish_run(self, run: Run, connection: Any, result: Any) -> Any:
+        """Record the success of a run in the transaction of a connection, as `Run.finish_in` does."""
+        from tickbird.integrations.caller_transactions import finish_in
+
+        return finish_in(self, connection, run, result)
+
+    def transaction_of(self, connection: Any) -> Any:
+        """A new transaction of a connection, as `Run.transaction` begins it."""
+        from tickbird.integrations.caller_transactions import transaction_of
+
+        return transaction_of(connection)
+
     async def _publish(self, topic: str, type: str, data: Any, options: Mapping[str, Any]) -> str:  # noqa: A002
         client = await self.client()
         # The client sends texts; with a connection, a UUID is taken as it is.

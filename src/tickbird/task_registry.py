@@ -17,7 +17,7 @@ from tickbird.domain.targets.sql import SqlSpec, check_part
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.text import check_new_name
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.targets.protocol import Executable, Isolation
+from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
 
 # Loads on first use, so that importing an app's code stays fast.
@@ -89,7 +89,9 @@ class TaskRegistry(ABC):
                     f"task {chosen!r}: {extra} is an option of a schedule.", hint="Pass schedule= too."
                 )
             limit = _checked_isolation(chosen, isolation, memory)
-            task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
+            task = Task(
+                self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, finisher=self, **own
+            )
             if chosen in self.tasks:
                 raise DefinitionError(
                     f"there are two tasks named {chosen!r}.", field="task", hint="Pass another name= for one of them."
@@ -235,6 +237,12 @@ class TaskRegistry(ABC):
     def prepare(self, function: Callable[P, R]) -> Callable[P, R]:
         """Wrap a function that becomes a task; an integration may override this to run code around each call."""
         return function
+
+    @abstractmethod
+    def finish_run(self, run: Run, connection: Any, result: Any) -> Any: ...
+
+    @abstractmethod
+    def transaction_of(self, connection: Any) -> Any: ...
 
     @abstractmethod
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int: ...

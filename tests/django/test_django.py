@@ -133,6 +133,31 @@ async def test_a_rollback_leaves_nothing_and_a_commit_is_shipped(project: Projec
     assert [each["payload"] for each in project.runs()] == [{}, {"order": 3}, {"order": 2}]
 
 
+async def test_a_run_is_finished_in_a_transaction_of_its_task(project: Project) -> None:
+    store = open_store(project.url)
+    await store.open()
+    client = StoreClient(store)
+    with project.worker():
+        ways = ("block", "atomic", "plainly", "nested", "raised")
+        runs = {
+            way: await project.ended(await client.runs.enqueue("close", {"order": number, "way": way}, actor="test"))
+            for number, way in enumerate(ways)
+        }
+        shown = {way: (run.status, run.result) for way, run in runs.items()}
+        failed = ("failed", None)
+        assert shown["block"] == ("succeeded", "block"), runs["block"].error
+        assert shown["atomic"] == ("succeeded", "atomic"), runs["atomic"].error
+        assert [shown[way] for way in ways[2:]] == [failed] * 3
+        assert "commits each statement" in str(runs["plainly"].error)
+        assert "in a transaction already" in str(runs["nested"].error)
+        assert "ValueError: raised" in str(runs["raised"].error)
+        # The rows of the first two.
+        assert (await project.ended(await client.runs.enqueue("ship", {"order": 0}, actor="test"))).result == 1
+        assert (await project.ended(await client.runs.enqueue("ship", {"order": 1}, actor="test"))).result == 1
+        assert (await project.ended(await client.runs.enqueue("ship", {"order": 4}, actor="test"))).result == 0
+    await store.close()
+
+
 def test_manage_py_hands_everything_on(small: Project) -> None:
     assert "has no Tickbird schema" in small.manage("order", "1", code=1)
     assert "is up to date" in small.manage("tickbird", "migrate")

@@ -143,6 +143,9 @@ held
 held late
 release late --count 2
 drop late -y
+LOSE
+undecided
+resolve X yes
 why late
 verify late
 backfill digest --from 2026-01-05T00:00:00Z --to 2026-01-06T00:00:00Z -y --detach
@@ -328,7 +331,14 @@ async def _elect(_: Client, store: Store) -> None:
     await store.leadership.elect(W1, 600)
 
 
-WORKER = {"ELECT": _elect, "CONSUME": _consume, "WORK": _work, "HOLD": _hold, "START": _start}
+async def _lose(client: Client, store: Store) -> None:
+    """Lose the worker of a run that is asked about."""
+    await client.runs.enqueue("digest", {}, crash_limit=-3, queue="lost", actor="ana", unknown_task_ok=True)
+    await store.leases.claim(W1, 1, 0.001, queues=["lost"], targets=[("task", "digest")])
+    await store.leases.rescue(now=await client.system.now() + timedelta(seconds=1))
+
+
+WORKER = {"ELECT": _elect, "CONSUME": _consume, "WORK": _work, "HOLD": _hold, "LOSE": _lose, "START": _start}
 
 
 def _documents(said: Said) -> Any:

@@ -45,6 +45,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "tail": ("runs.tail", "Follow planned runs, finished runs and skips across schedules."),
         "backfills": ("runs.backfills", "List backfills, newest first, or show one backfill."),
         "held": ("runs.held", "List held runs, by schedule."),
+        "undecided": (
+            "runs.lost_runs",
+            "List lost runs that wait for the answer whether they had their effect.",
+        ),
         "limits": ("runs.concurrency", "List concurrency keys with limits, active runs and waiting runs."),
         "queues": ("runs.queues", "List queues with runs, rate limits and workers."),
         "events": ("events.events", "List, show, explain and publish events."),
@@ -77,6 +81,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "backfill": ("runs.backfills", "Run the past ticks of a range that have no run."),
         "release": ("runs.held", "Release the held runs of a schedule, oldest first."),
         "drop": ("runs.held", "Cancel the held runs of a schedule, oldest first."),
+        "resolve": ("runs.lost_runs", "Answer whether the lost attempt of a run had its effect."),
         "limit": ("runs.concurrency", "Set or remove the concurrency limit of a key."),
         "queue": ("runs.queues", "Show a queue, or set or remove its rate limit."),
         "consumers": ("events.consumers", "List consumer groups, and move, copy, stop or resume them."),

@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, TypeVar
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run, nullable
+from tickbird.client.parameters import (
+    From,
+    Note,
+    OfSchedule,
+    Payload,
+    RunId,
+    ScheduleName,
+    Zone,
+    no_such_run,
+    nullable,
+)
 from tickbird.client.responses import new_run_response
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.explain.context import RunContext, readable
@@ -20,6 +30,7 @@ from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
+from tickbird.domain.runs.lost_runs import Decision, LostRun, Resolution
 from tickbird.domain.runs.new_run import new_run, not_finished, retry_of
 from tickbird.domain.runs.run import FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
@@ -239,6 +250,38 @@ class Runs(ClientBase):
         steps = list(RunHistory(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
         copy_reason = (await store.identity.read()).copy_reason
         return [*steps, copy_step(copy_reason)] if copy_reason else steps
+
+    @viewer.get(
+        "list_undecided_runs", "/undecided-runs", "List the runs that wait for an answer", page=lambda lost: lost.run_id
+    )
+    async def list_undecided(self, *, before: int | None = None, limit: int = 100) -> Sequence[LostRun]:
+        """List the runs of lost workers that wait for the answer whether they had their effect, newest first."""
+        return await self._store.lost_runs.list(self._namespace, before=before, limit=limit)
+
+    @viewer.get("get_run_loss", "/runs/{id}/loss", "Get the last loss of a run", keys={"run_id": "id"})
+    async def loss(self, run_id: RunId) -> LostRun | None:
+        """Get the last attempt of a run that lost its worker, and the answer whether it had its effect.
+
+        It is null if the run was never asked about.
+        """
+        return await self._store.lost_runs.get((await self.get(run_id)).id)
+
+    @operator.post("resolve_run", "/runs/{id}/resolve", "Answer for a lost run", keys={"run_id": "id"}, audit="resolve")
+    async def resolve(
+        self,
+        run_id: RunId,
+        effect: Annotated[Decision, Meta(description="yes: it has succeeded; no: it gets another attempt.")],
+        *,
+        actor: str,
+        note: Note = "",
+    ) -> RunRecord:
+        """Answer whether the lost attempt of a run had its effect; 409 if the run waits for no answer.
+
+        After "no", the run fails if it has lost too many workers.
+        """
+        await self.get(run_id)
+        await self._store.lost_runs.resolve(run_id, Resolution(actor=actor, effect=effect, note=note))
+        return await self.get(run_id)
 
     @operator.post("cancel_run", "/runs/{id}/cancel", "Cancel a run", keys={"run_id": "id"}, audit="cancel")
     async def cancel(

@@ -66,6 +66,8 @@ class RunFilter:
     queue: str | None = None
     # The concurrency key.
     key: str | None = None
+    # Only runs that wait for the answer whether they had their effect.
+    undecided: bool = False
 
     def __post_init__(self) -> None:
         _check_choices("status", self.statuses, get_args(Status))

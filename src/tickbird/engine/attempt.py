@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs.run import ClaimedRun, FailureKind, Outcome, Status
@@ -37,6 +37,8 @@ StopReason = Literal["cancel", "drain", "lease"]
 Result = EncodedResult | RecordedOutcome
 # Seconds that a coroutine past its timeout has to clean up before the timeout is recorded.
 _CLEANUP_SECONDS = 1.0
+# The error of a run whose transaction was rolled back, although its function has returned.
+NOT_COMMITTED: Final = "the transaction in which run.finish_in was called was not committed"
 
 
 class AttemptListener(Protocol):
@@ -281,6 +283,9 @@ class Attempt:
         if isinstance(error, LateStart):
             log.error("run %d not started: its lease is about to expire. It is requeued", self.claimed.id)
             return self.outcome_if_unstarted("drain")
+        if isinstance(error, TaskFailure) and error.is_lost and self._policy.on_crash == "ask":
+            log.warning("run %d: attempt %d ended with its process: %s", *self.key, error.text)
+            return None
         if isinstance(error, TaskFailure):
             return self._failed(error.kind, error.text, may_retry=error.may_retry)
         if isinstance(error, PostponedRun):
@@ -288,13 +293,21 @@ class Attempt:
             return self._make_outcome("queued", error=reason, reason=reason, delay=error.delay, started=False)
         if error is not None or result is None:
             return self.fail(error or RuntimeError("the call has no result"))
+        if self.run.has_commit:
+            return self._failed("raised", NOT_COMMITTED)
         return self._make_outcome("succeeded", result=result.value)
 
     def _make_outcome(self, status: Status, **fields: Any) -> Outcome:
         run = self.claimed
         releases_no_run = run.schedule_id is None and run.concurrency_key is None
         return Outcome(
-            run.id, run.attempt, status, releases_no_run=releases_no_run, incarnation=run.incarnation, **fields
+            run.id,
+            run.attempt,
+            status,
+            releases_no_run=releases_no_run,
+            incarnation=run.incarnation,
+            has_commit=self.run.has_commit,
+            **fields,
         )
 
     def outcome_if_unstarted(self, reason: StopReason) -> Outcome | None:
@@ -305,10 +318,15 @@ class Attempt:
             return self._make_outcome("cancelled")
         return self._make_outcome("queued", reason="requeued before it started", started=False)
 
-    def requeue(self, delay: float = 0.0) -> Outcome:
-        """Requeue the run because its worker stops, or fail it if it must not start twice."""
+    def requeue(self, delay: float = 0.0) -> Outcome | None:
+        """Requeue the run because its worker stops, or fail it if it must not start twice.
+
+        None if it is unknown whether it had its effect: it is rescued as the run of a lost worker.
+        """
         if self._may_restart:
             return self._make_outcome("queued", reason="requeued: its worker was stopping", delay=delay)
+        if self._policy.on_crash == "ask":
+            return None
         reason = "its worker was stopping, and on_crash is 'fail'"
         return self._make_outcome("failed", error=reason, failure_kind="lost")
 

@@ -10,11 +10,12 @@ from dataclasses import replace
 from math import ceil, inf
 from typing import NamedTuple
 
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import HandOff, Worker
-from tickbird.engine.attempt import Attempt, StopReason
+from tickbird.engine.attempt import NOT_COMMITTED, Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.executor import Ending, RunExecutor
 from tickbird.engine.leases import LeaseRenewer
@@ -32,6 +33,8 @@ _MAX_PREFETCH = 500
 # Seconds that a draining worker gives to stopped runs to clean up, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
+# Seconds until a transaction of a task that is still open is checked again.
+_CONFIRM_INTERVAL = 0.2
 
 
 class Offer(NamedTuple):
@@ -82,6 +85,8 @@ class Dispatcher:
         self._turnover_seconds, self._turnover_at, self._returned = inf, -inf, 0
         self._more = False
         self._outcomes: list[Outcome] = []
+        # Outcomes of attempts whose own transaction may have finished the run, until the store has confirmed that.
+        self._unconfirmed: list[Outcome] = []
         self._outbox = Outbox("outcomes", self._record, _without_content, clock.monotonic)
         self._finishing: set[tuple[int, int]] = set()
         self.leases = LeaseRenewer(self, store, clock, lease=lease, margin=self._margin)
@@ -231,19 +236,58 @@ class Dispatcher:
                 # The lease is lost or about to expire; another worker rescues the run.
                 self._release(attempt.key)
             else:
-                if outcome.error is not None and (outcome.failure_kind is not None or outcome.is_recorded):
-                    _log_failure(attempt, outcome.error, outcome)
+                if outcome.has_commit:
+                    self._unconfirmed.append(outcome)
+                    continue
+                self._log_if_failed(attempt, outcome)
                 if outcome.is_recorded:
                     self._release(attempt.key)
                 else:
                     self._outcomes.append(outcome)
-        if self._outcomes:
+        if self._outcomes or self._unconfirmed:
             self.on_outcome()
         if returned:
             self.on_free_slots()
 
+    def _log_if_failed(self, attempt: Attempt, outcome: Outcome) -> None:
+        if outcome.error is not None and (outcome.failure_kind is not None or outcome.is_recorded):
+            _log_failure(attempt, outcome.error, outcome)
+
     async def finish(self) -> float | None:
         """Record all outcomes. Leases are renewed until that has succeeded."""
+        if self._unconfirmed:
+            await self._confirm()
+        wait = await self._finish()
+        return wait if not self._unconfirmed else min(_CONFIRM_INTERVAL, _CONFIRM_INTERVAL if wait is None else wait)
+
+    async def _confirm(self) -> None:
+        """Find out whether the transactions of tasks were committed; record the outcomes of those that were not."""
+        outcomes, self._unconfirmed = self._unconfirmed, []
+        try:
+            if self.before_finish is not None:
+                await self.before_finish()
+            refs = [LeaseRef(outcome.run_id, outcome.attempt, outcome.incarnation) for outcome in outcomes]
+            confirmed = await self._store.leases.confirm(refs, now=self._clock.now())
+        except BaseException:
+            self._unconfirmed += outcomes
+            raise
+        for outcome in outcomes:
+            key = outcome.run_id, outcome.attempt
+            if outcome.run_id in confirmed.succeeded:
+                if outcome.error is not None and outcome.error != NOT_COMMITTED:
+                    text = "run %d: attempt %d ended with an error after its transaction was committed: %s"
+                    log.warning(text, *key, outcome.error.strip().rpartition("\n")[2][:500])
+                self._release(key)
+            elif outcome.run_id in confirmed.open:
+                self._unconfirmed.append(outcome)
+            else:
+                if (attempt := self.held.get(key)) is not None:
+                    self._log_if_failed(attempt, outcome)
+                self._outcomes.append(outcome)
+        if confirmed.released:
+            self.on_free_slots()
+
+    async def _finish(self) -> float | None:
         # Later outcomes wait for the next step, because their logs may not be written yet.
         outcomes, self._outcomes = self._outcomes, []
         self._outbox.add(outcomes)
@@ -299,7 +343,13 @@ class Dispatcher:
                 # Threads that do not stop end with the process. Their runs may start elsewhere after a delay.
                 # An attempt that has ended keeps its outcome, even if the store refused to record it.
                 unfinished = [attempt for attempt in self.held.values() if not attempt.has_outcome]
-                self._outcomes += [attempt.requeue(_UNTIL_GONE) for attempt in unfinished]
+                outcomes = [(attempt.key, attempt.requeue(_UNTIL_GONE)) for attempt in unfinished]
+                for key, outcome in outcomes:
+                    if outcome is None:
+                        self._release(key)
+                requeued = [outcome for _, outcome in outcomes if outcome is not None]
+                self._unconfirmed += [outcome for outcome in requeued if outcome.has_commit]
+                self._outcomes += [outcome for outcome in requeued if not outcome.has_commit]
                 self.on_outcome()
                 await self._wait_idle(_UNWINDING)
 

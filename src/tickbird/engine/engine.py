@@ -24,6 +24,7 @@ from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.engine.processes.pool import ProcessPool
 from tickbird.engine.readiness import WorkerReadiness
+from tickbird.engine.reconciler import ReconcileStep, find_reconcilers
 from tickbird.engine.run_logs import RunLogBuffer
 from tickbird.engine.stamper import StamperStep
 from tickbird.engine.worker_health import WorkerHealth
@@ -177,6 +178,13 @@ class Engine:
             self._consumer_loops = [record, renew, self._consume]
             self.consuming.on_free = self._consume.wake
             self.consuming.on_outcome = record.wake
+        self.reconciling: ReconcileStep | None = None
+        reconcilers = find_reconcilers(executables) if self.executes and "lost_runs" in store.capabilities else {}
+        if reconcilers:
+            self.reconciling = ReconcileStep(store, clock, worker, reconcilers, work_loop)
+            self._reconcile = StepLoop("reconcile", self.reconciling.step, poll, self._may_work)
+            self.reconciling.on_free = self.maintenance.on_lost_runs = self._reconcile.wake
+            self.reconciling.on_runs = self._wake_claim
         self._ending = asyncio.Event()
 
     def _wake_claim(self) -> None:
@@ -251,6 +259,8 @@ class Engine:
         if self.executes:
             working.append(self._claim)
         working += self._consumer_loops
+        if self.reconciling is not None:
+            working.append(self._reconcile)
         tasks = [asyncio.create_task(repeat.run(), name=f"tickbird {repeat.name}") for repeat in working]
         listening = asyncio.create_task(self._listen(), name="tickbird wake-ups")
         try:
@@ -260,6 +270,9 @@ class Engine:
                 repeat.stop()
             if self.stamping is not None:
                 self._stamp.stop()
+            if self.reconciling is not None:
+                self._reconcile.stop()
+                self.reconciling.stop()
             self.execution.stop_claiming()
             if self.consuming is not None:
                 self._consume.stop()

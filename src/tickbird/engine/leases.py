@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tickbird.domain.errors import StoreError
@@ -57,11 +57,16 @@ class LeaseRenewer:
             # A wake-up for a cancellation, perhaps for many: one renewal serves them all.
             return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
         self._renewed_at = began
-        held = [LeaseRef(*key, attempt.claimed.incarnation) for key, attempt in self._holder.held.items()]
-        request = asyncio.ensure_future(
-            self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
-        )
+        refs = {LeaseRef(*key, attempt.claimed.incarnation): attempt for key, attempt in self._holder.held.items()}
+        committing = [ref for ref, attempt in refs.items() if attempt.run.has_commit]
+        held = list(refs)
         try:
+            if committing:
+                committed = await self._committed(committing, began)
+                held = [ref for ref in held if ref not in committed]
+            request = asyncio.ensure_future(
+                self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
+            )
             renewed: RenewResult = await response_within(request, self._renewal_timeout())
         except (StoreError, TimeoutError) as error:
             log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no response in time")
@@ -81,6 +86,19 @@ class LeaseRenewer:
                     self._holder.stop(attempt, "cancel")
         # A lease starts with the request: after a slow response, the next renewal is due soon.
         return self._lease / 3 - (self._clock.monotonic() - began)
+
+    async def _committed(self, refs: Sequence[LeaseRef], began: float) -> Collection[LeaseRef]:
+        """The runs of these that a transaction of their task has finished, or is about to.
+
+        Their rows are locked until that transaction ends, so a renewal would wait for it.
+        """
+        request = asyncio.ensure_future(self._store.leases.confirm(refs, now=self._clock.now()))
+        confirmed = await response_within(request, self._renewal_timeout())
+        for ref in refs:
+            if ref.run_id in confirmed.succeeded and (ref.run_id, ref.attempt) in self._holder.held:
+                # No worker will start it, so its function may continue after its commit.
+                self._holder.held[ref.run_id, ref.attempt].lease_ends = began + self._lease
+        return [ref for ref in refs if ref.run_id in confirmed.succeeded or ref.run_id in confirmed.open]
 
     def _renewal_timeout(self) -> float:
         """Seconds to wait for a renewal; it ends before work must stop because of a missing renewal."""

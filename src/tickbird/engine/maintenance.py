@@ -76,6 +76,7 @@ class Maintenance:
         self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
         self._fallback = fallback or Fallback(clock, max_age=None)
         self._health = health or WorkerHealth()
+        self.on_lost_runs: Callable[[], None] = lambda: None
         self._reported: HeartbeatResult | None = None
         self.on_heartbeat: Callable[[HeartbeatResult], None] = lambda _: None
         # The instant of the last sync of definitions; None: a sync is due.
@@ -162,6 +163,10 @@ class Maintenance:
             log.warning("run %d lost its worker: requeued", run)
         for run in rescued.failed:
             log.error("run %d lost its worker: failed, no retry", run)
+        for run in rescued.undecided:
+            log.warning("run %d lost its worker: it waits for the answer whether it had its effect", run)
+        if rescued.undecided:
+            self.on_lost_runs()
         if rescued.requeued or rescued.released:
             self._on_runs()
         if rescued.next_at is None:

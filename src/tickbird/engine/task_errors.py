@@ -23,9 +23,13 @@ class TaskExited(RuntimeError):
 class TaskFailure(Exception):
     """A failure whose text is ready to be stored. If `may_retry` is False, another attempt cannot succeed."""
 
-    def __init__(self, text: str, *, may_retry: bool = True, kind: FailureKind = "raised") -> None:
+    def __init__(
+        self, text: str, *, may_retry: bool = True, kind: FailureKind = "raised", is_lost: bool = False
+    ) -> None:
         super().__init__(text)
         self.text, self.may_retry, self.kind = text, may_retry, kind
+        # Its process has ended, so that its progress is unknown.
+        self.is_lost = is_lost
 
 
 class LateStart(Exception):

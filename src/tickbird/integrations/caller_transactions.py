@@ -1,4 +1,4 @@
-"""Enqueue runs and publish events in a transaction of the caller's connection to the store's database."""
+"""Enqueue and finish runs, and publish events, in a transaction of the caller's connection to the store's database."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import Any, Protocol
 from tickbird.domain.errors import LeaseLostError
 from tickbird.domain.events.deliveries import DeliveryOutcome
 from tickbird.domain.events.event import NewEvent, check_source, event_rows
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.new_run import new_run
 from tickbird.domain.schedules.payload_schema import check_by_schema
 from tickbird.domain.schedules.task_settings import read_settings
 from tickbird.domain.text import check_name, check_text
+from tickbird.engine.result_encoding import encode_value
 from tickbird.store.caller_connections import do_on
+from tickbird.store.caller_connections import transaction_of as transaction_of
 from tickbird.store.shared.statement_scripts import StatementScript
 from tickbird.stores import enqueue_steps
+from tickbird.targets.protocol import Run
 
 
 class EnqueueApp(Protocol):
@@ -103,3 +107,24 @@ def commit_in(bird: EnqueueApp, connection: Any, outcome: DeliveryOutcome) -> An
         return steps(), joining.statements(bird.url)
 
     return do_on(connection, work)
+
+
+def finish_in(bird: EnqueueApp, connection: Any, run: Run, result: Any) -> Any:
+    """Record the success of a run; raises LeaseLostError if its attempt is no longer current."""
+    encoded = None if result is None else encode_value(result)
+    lease, worker = LeaseRef(run.id, run.attempt, run.incarnation), run.worker or ""
+
+    def work(dialect: str) -> tuple[StatementScript[None], Mapping[str, str]]:
+        joining = enqueue_steps(bird.url, dialect)
+
+        def steps() -> StatementScript[None]:
+            yield from joining.placing(bird.url)
+            if not (yield from joining.committing_run(lease, worker, encoded)):
+                raise LeaseLostError(
+                    f"run {run.id}: attempt {run.attempt} is no longer the current one, or has recorded its success.",
+                    hint="Roll back: nothing of this transaction must remain.",
+                )
+
+        return steps(), joining.statements(bird.url)
+
+    return do_on(connection, work, in_transaction=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import ConflictError, InvalidError, SchemaError
@@ -28,28 +28,123 @@ _NO_TABLE = re.compile(r"no such (table|column)|has no column named")
 _NAMED = re.compile(r"%\((\w+)\)s")
 
 
-def do_on(connection: Any, work: Work[T]) -> Any:
-    """Run the work in the transaction of a connection; returns an awaitable if the connection is async."""
+def do_on(connection: Any, work: Work[T], *, in_transaction: bool = False) -> Any:
+    """Run the work in the transaction of a connection; returns an awaitable if the connection is async.
+
+    With `in_transaction`, a connection that would commit the work at once is refused.
+    """
     psycopg, sqlite3 = sys.modules.get("psycopg"), sys.modules.get("sqlite3")
     if psycopg is not None and isinstance(connection, psycopg.AsyncConnection):
-        return _on_async_psycopg(connection, work)
+        return _on_async_psycopg(connection, work, in_transaction)
     if psycopg is not None and isinstance(connection, psycopg.Connection):
-        return _on_psycopg(connection, work)
+        return _on_psycopg(connection, work, in_transaction)
     if sqlite3 is not None and isinstance(connection, sqlite3.Connection):
-        return _on_sqlite3(connection, work)
-    if _is(connection, "sqlalchemy.ext.asyncio", "AsyncConnection", "AsyncSession", "async_scoped_session"):
-        return connection.run_sync(lambda blocking: do_on(blocking, work))
+        return _on_sqlite3(connection, work, in_transaction)
+    if _is(connection, "sqlalchemy.ext.asyncio", *_ASYNC_SQLALCHEMY):
+        return connection.run_sync(lambda blocking: do_on(blocking, work, in_transaction=in_transaction))
     if _is(connection, "sqlalchemy.orm", "Session", "scoped_session"):
-        return _on_sqlalchemy(connection.connection(), work)
+        return _on_sqlalchemy(connection.connection(), work, in_transaction)
     if _is(connection, "sqlalchemy", "Connection"):
-        return _on_sqlalchemy(connection, work)
-    if hasattr(connection, "vendor") and hasattr(connection, "in_atomic_block"):
-        return _on_django(connection, work)
-    raise InvalidError(
+        return _on_sqlalchemy(connection, work, in_transaction)
+    if _is_django(connection):
+        return _on_django(connection, work, in_transaction)
+    raise _unknown(connection)
+
+
+def transaction_of(connection: Any) -> AbstractContextManager[Any] | AbstractAsyncContextManager[Any]:
+    """A transaction of a connection that has none, to be used with `with`, or `async with` if it is async."""
+    psycopg, sqlite3 = sys.modules.get("psycopg"), sys.modules.get("sqlite3")
+    if psycopg is not None and isinstance(connection, psycopg.AsyncConnection | psycopg.Connection):
+        _refuse_closed(connection.closed)
+        _refuse_open(connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE)
+        return connection.transaction()  # type: ignore[no-any-return]
+    if sqlite3 is not None and isinstance(connection, sqlite3.Connection):
+        return _sqlite3_transaction(connection)
+    if hasattr(connection, "registry") and hasattr(connection, "session_factory"):
+        # A scoped session does not have all attributes of its session.
+        connection = connection()
+    if _is(connection, "sqlalchemy.ext.asyncio", *_ASYNC_SQLALCHEMY) or _is_sync_sqlalchemy(connection):
+        _refuse_open(connection.in_transaction())
+        return connection.begin()  # type: ignore[no-any-return]
+    if _is_django(connection):
+        return _django_transaction(connection)
+    raise _unknown(connection)
+
+
+_ASYNC_SQLALCHEMY = ("AsyncConnection", "AsyncSession", "async_scoped_session")
+
+
+def _unknown(connection: Any) -> InvalidError:
+    return InvalidError(
         f"cannot use a connection of type {type(connection).__name__}.",
         field="connection",
         hint="Pass a psycopg, SQLAlchemy (or session), Django or sqlite3 connection.",
     )
+
+
+def _is_sync_sqlalchemy(connection: Any) -> bool:
+    return _is(connection, "sqlalchemy.orm", "Session", "scoped_session") or _is(connection, "sqlalchemy", "Connection")
+
+
+def _is_django(connection: Any) -> bool:
+    return hasattr(connection, "vendor") and hasattr(connection, "in_atomic_block")
+
+
+@contextmanager
+def _sqlite3_transaction(connection: Any) -> Iterator[None]:
+    if getattr(connection, "autocommit", -1) is False:
+        # It always has a transaction, and begins the next one at each commit.
+        connection.rollback()
+    else:
+        _refuse_open(connection.in_transaction)
+        connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        _end_sqlite3(connection, "ROLLBACK")
+        raise
+    _end_sqlite3(connection, "COMMIT")
+
+
+def _end_sqlite3(connection: Any, statement: str) -> None:
+    if getattr(connection, "autocommit", -1) is False:
+        connection.commit() if statement == "COMMIT" else connection.rollback()
+    elif connection.in_transaction:
+        connection.execute(statement)
+
+
+@contextmanager
+def _django_transaction(connection: Any) -> Iterator[None]:
+    from django.db import transaction
+
+    # Django's test cases have a transaction around each test, which `durable` ignores.
+    block = transaction.atomic(using=connection.alias, durable=True)
+    try:
+        block.__enter__()
+    except RuntimeError:
+        _refuse_open(True)
+    try:
+        yield
+    except BaseException as error:
+        block.__exit__(type(error), error, error.__traceback__)
+        raise
+    block.__exit__(None, None, None)
+
+
+def _refuse_open(is_open: object) -> None:
+    if is_open:
+        raise ConflictError(
+            "this connection is in a transaction already.",
+            hint="End it before the block, or call run.finish_in(connection, result) directly before its commit.",
+        )
+
+
+def _refuse_autocommit(commits: object) -> None:
+    if commits:
+        raise ConflictError(
+            "this connection commits each statement: the effect and the success would not be committed together.",
+            hint="Use run.transaction(connection), or begin a transaction first.",
+        )
 
 
 def _is(connection: Any, module: str, *names: str) -> bool:
@@ -68,10 +163,19 @@ def _dialect(name: str) -> Dialect:
     )
 
 
-def _on_psycopg(connection: Any, work: Work[T]) -> T:
+def _commits_each(connection: Any) -> bool:
+    """True if a statement on this connection of a PostgreSQL driver would be a transaction."""
+    info = getattr(connection, "info", None)
+    status = getattr(info, "transaction_status", None)
+    # 0: no transaction is open.
+    return getattr(connection, "autocommit", False) is True and status in (None, 0)
+
+
+def _on_psycopg(connection: Any, work: Work[T], in_transaction: bool) -> T:
     from psycopg.rows import tuple_row
 
     _refuse_closed(connection.closed)
+    _refuse_autocommit(in_transaction and _commits_each(connection))
     steps, texts = work("postgresql")
 
     def execute(name: str, values: Mapping[str, Any]) -> Rows:
@@ -83,10 +187,11 @@ def _on_psycopg(connection: Any, work: Work[T]) -> T:
         return run_sync(steps, execute)
 
 
-async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
+async def _on_async_psycopg(connection: Any, work: Work[T], in_transaction: bool) -> T:
     from psycopg.rows import tuple_row
 
     _refuse_closed(connection.closed)
+    _refuse_autocommit(in_transaction and _commits_each(connection))
     steps, texts = work("postgresql")
 
     async def execute(name: str, values: Mapping[str, Any]) -> Rows:
@@ -98,7 +203,7 @@ async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
         return await run_async(steps, execute)
 
 
-def _on_sqlite3(connection: Any, work: Work[T]) -> T:
+def _on_sqlite3(connection: Any, work: Work[T], in_transaction: bool) -> T:
     import sqlite3
 
     try:
@@ -111,10 +216,10 @@ def _on_sqlite3(connection: Any, work: Work[T]) -> T:
         cursor.row_factory = None
         return cursor.execute(text, values).fetchall()  # type: ignore[no-any-return]
 
-    return _on_sqlite(connection, execute, work)
+    return _on_sqlite(connection, execute, work, in_transaction)
 
 
-def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
+def _on_sqlalchemy(connection: Any, work: Work[T], in_transaction: bool) -> T:
     from sqlalchemy import text
 
     _refuse_closed(connection.closed)
@@ -127,7 +232,8 @@ def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
         # This also makes SQLAlchemy begin a transaction.
         with _converted_errors():
             execute_driver("SELECT 1", {})
-        return _on_sqlite(connection.connection.driver_connection, execute_driver, work)
+        return _on_sqlite(connection.connection.driver_connection, execute_driver, work, in_transaction)
+    _refuse_autocommit(in_transaction and _commits_each(connection.connection.driver_connection))
     steps, texts = work("postgresql")
 
     def execute(name: str, values: Mapping[str, Any]) -> Rows:
@@ -139,7 +245,9 @@ def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
         return run_sync(steps, execute)
 
 
-def _on_django(connection: Any, work: Work[T]) -> T:
+def _on_django(connection: Any, work: Work[T], in_transaction: bool) -> T:
+    _refuse_autocommit(in_transaction and not connection.in_atomic_block and connection.get_autocommit())
+
     def execute(statement: str, values: Mapping[str, Any]) -> Rows:
         with connection.cursor() as cursor:
             cursor.execute(statement, values or None)
@@ -147,14 +255,15 @@ def _on_django(connection: Any, work: Work[T]) -> T:
 
     if _dialect(connection.vendor) == "sqlite":
         connection.ensure_connection()
-        return _on_sqlite(connection.connection, execute, work)
+        return _on_sqlite(connection.connection, execute, work, in_transaction)
     steps, texts = work("postgresql")
     with _converted_errors():
         return run_sync(steps, lambda name, values: execute(texts[name], values))
 
 
-def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work: Work[T]) -> T:
+def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work: Work[T], in_transaction: bool) -> T:
     """Run several statements atomically; `raw` shows whether a transaction is open."""
+    _refuse_autocommit(in_transaction and not raw.in_transaction and _autocommits(raw))
     steps, texts = work("sqlite")
     with _converted_errors():
         begins = not raw.in_transaction

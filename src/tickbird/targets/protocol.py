@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.runs.logs import MAX_LEVEL
 from tickbird.domain.runs.run import ClaimedRun, Covers, FailureKind, Origin, Status
 from tickbird.domain.schedules.definition import Backoff
 from tickbird.domain.schedules.fields import OnCrash
 from tickbird.domain.targets.spec import TargetSpec
 from tickbird.domain.text import describe, type_name
+from tickbird.targets.run_transaction import RunTransaction
 
 Isolation = Literal["process"]
 
@@ -33,6 +35,18 @@ class RunSink(Protocol):
 
     async def flush(self) -> None:
         """Write all lines; returns after a few seconds if that fails."""
+        ...
+
+
+class RunFinisher(Protocol):
+    """Finishes runs on connections of their tasks: the app."""
+
+    def finish_run(self, run: Run, connection: Any, result: Any) -> Any:
+        """Record a success in the transaction of a connection; returns an awaitable if the connection is async."""
+        ...
+
+    def transaction_of(self, connection: Any) -> Any:
+        """A transaction of a connection, for a `with` or `async with` statement."""
         ...
 
 
@@ -94,6 +108,9 @@ class Run:
         "_claimed",
         "_log",
         "_sink",
+        "announce_commit",
+        "finisher",
+        "has_commit",
         "is_recording",
         "lease_checked_at",
         "pause_timeout",
@@ -108,6 +125,12 @@ class Run:
         self.worker = worker
         # Its own transaction is recording its outcome, so its lease may end at any moment.
         self.is_recording = False
+        # Set by its task. None: it cannot be finished in a transaction.
+        self.finisher: RunFinisher | None = None
+        # `finish_in` was called: its transaction may have finished it, or may still do so.
+        self.has_commit = False
+        # Called before the statement of `finish_in`.
+        self.announce_commit: Callable[[], None] = _ignore
         # The timeout does not run while the run waits for a connection.
         self.pause_timeout: Callable[[], None] = _ignore
         self.restart_timeout: Callable[[], None] = _ignore
@@ -127,6 +150,36 @@ class Run:
         """Report that the run is alive, and optionally its progress: a fraction from 0 to 1, or any JSON."""
         if self._sink is not None and progress is not None:
             self._sink.progress(self, progress)
+
+    def transaction(self, connection: Any) -> RunTransaction:
+        """Begin a transaction on your connection to the store's database, for a `with` or `async with` block.
+
+        At the end of the block, the success of the run is recorded and everything is committed together. Raises
+        LeaseLostError, and rolls back, if another attempt has the run by now.
+        """
+        finisher = self._require_finisher()
+        return RunTransaction(
+            lambda: finisher.transaction_of(connection), lambda result: self.finish_in(connection, result)
+        )
+
+    def finish_in(self, connection: Any, result: Any = None) -> Any:
+        """Record the success of the run in the open transaction of your connection; call it directly before its commit.
+
+        Returns an awaitable if the connection is async. Raises LeaseLostError if another attempt has the run by now:
+        let it roll your transaction back.
+        """
+        finisher = self._require_finisher()
+        self.has_commit = self.is_recording = True
+        self.announce_commit()
+        return finisher.finish_run(self, connection, result)
+
+    def _require_finisher(self) -> RunFinisher:
+        if self.finisher is None:
+            raise ConflictError(
+                f"run {self.id} cannot be finished in a transaction.",
+                hint="Call this in a task that a worker runs.",
+            )
+        return self.finisher
 
     async def flush_log(self) -> None:
         """Write the lines that were logged, if there are any."""
@@ -324,3 +377,33 @@ class CommandTarget(Executable, Protocol):
     def launch(self, run: Run) -> LaunchSpec:
         """The program to start for a run; raises LaunchError or PayloadError."""
         ...
+
+
+class Reconciler(Protocol):
+    """Answers whether a lost attempt had its effect: "yes", "no" or "unknown"."""
+
+    @property
+    def timeout(self) -> int:
+        """Seconds that a call may take."""
+        ...
+
+    @property
+    def blocking(self) -> bool:
+        """True if it blocks the thread that calls it."""
+        ...
+
+    def prepare(self, run: Run) -> Mapping[str, Any]:
+        """The arguments of a call; raises PayloadError."""
+        ...
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Start it; returns the answer, or an awaitable of it if it does not block."""
+        ...
+
+
+@runtime_checkable
+class Reconcilable(Protocol):
+    """A target that may have a reconcile function."""
+
+    @property
+    def reconciler(self) -> Reconciler | None: ...

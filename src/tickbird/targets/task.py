@@ -6,7 +6,7 @@ import inspect
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from tickbird.domain.errors import DefinitionError, PayloadError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, check_payload
@@ -14,13 +14,18 @@ from tickbird.domain.schedules.fields import Policies
 from tickbird.domain.schedules.task_settings import publish_settings
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
-from tickbird.targets.protocol import Isolation, Run
+from tickbird.domain.time.durations import Duration, seconds
+from tickbird.targets.protocol import Isolation, Run, RunFinisher
+from tickbird.targets.reconciler import TaskReconciler
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 P = ParamSpec("P")
 R = TypeVar("R")
+P2 = ParamSpec("P2")
+R2 = TypeVar("R2")
+_RECONCILE_TIMEOUT: Final = 30
 Send = Callable[["Task[Any, Any]", Mapping[str, Any], Mapping[str, Any]], Awaitable[int]]
 
 
@@ -37,6 +42,7 @@ class Task(Generic[P, R]):
         *,
         isolation: Isolation | None = None,
         memory: int | None = None,
+        finisher: RunFinisher | None = None,
         **settings: Any,
     ) -> None:
         update_wrapper(self, function)
@@ -49,6 +55,8 @@ class Task(Generic[P, R]):
         self.isolation = isolation
         self.memory = memory
         self._send = send
+        self._finisher = finisher
+        self.reconciler: TaskReconciler | None = None
         self._parameters = _checked_parameters(function, name)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -64,6 +72,40 @@ class Task(Generic[P, R]):
     def using(self, **options: Any) -> Sender:
         """Set options for `enqueue`, such as at=, delay=, queue=, priority=, idempotency_key=, actor=."""
         return Sender(self, self._send, options)
+
+    @overload
+    def reconcile(self, function: Callable[P2, R2], /) -> Callable[P2, R2]: ...
+
+    @overload
+    def reconcile(
+        self, function: None = None, /, *, timeout: Duration = ...
+    ) -> Callable[[Callable[P2, R2]], Callable[P2, R2]]: ...
+
+    def reconcile(self, function: Callable[P2, R2] | None = None, /, *, timeout: Duration = _RECONCILE_TIMEOUT) -> Any:
+        """Register the function that is called after a worker was lost: did the attempt have its effect?
+
+        It returns "yes" (the run has succeeded), "no" (another attempt) or "unknown" (a person decides). An error, and
+        a call that takes longer than `timeout`, count as "unknown". The task needs `on_crash="ask"`.
+        """
+
+        def register(function: Callable[P2, R2]) -> Callable[P2, R2]:
+            if self.on_crash != "ask":
+                raise DefinitionError(
+                    f"task {self.name!r}: a reconcile function is only called with on_crash='ask'.",
+                    field="on_crash",
+                    hint="Pass it to @bird.task.",
+                )
+            if self.reconciler is not None:
+                raise DefinitionError(
+                    f"task {self.name!r} has two reconcile functions.", field="task", hint="Keep one."
+                )
+            names = [name for name in self._parameters if name != self.run_parameter]
+            self.reconciler = TaskReconciler(
+                self.name, function, self.prepare, names, max(1, seconds(timeout, "timeout"))
+            )
+            return function
+
+        return register if function is None else register(function)
 
     @cached_property
     def blocking(self) -> bool:
@@ -151,6 +193,7 @@ class Task(Generic[P, R]):
     def prepare(self, run: Run) -> Mapping[str, Any]:
         """Typed arguments from the stored payload, and the Run if a parameter needs it."""
         arguments = self._arguments(run.payload) if run.payload or self._needs_payload else {}
+        run.finisher = self._finisher
         if self.run_parameter is not None:
             arguments[self.run_parameter] = run
         return arguments

@@ -194,6 +194,7 @@ _TIMED = {
     "dead_letters.skip",
     "events.publish",
     "held.resolve",
+    "lost_runs.resolve",
     "pings.add",
     "queues.find_position",
     "queues.list",

@@ -23,6 +23,7 @@ NAMES = [
     "tickbird_schedules",
     "tickbird_runs",
     "tickbird_runs_held",
+    "tickbird_runs_undecided",
     "tickbird_runs_ended_recently",
     "tickbird_queued_age_seconds",
     "tickbird_planning_lag_seconds",

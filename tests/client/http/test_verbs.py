@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from conformance.events import steps
+from conformance.steps import a_worker
 from tests.client.http.conftest import URL, Both
 from tickbird.client import Client
 from tickbird.client.http import HttpClient
@@ -339,6 +340,27 @@ async def test_held_runs_are_the_same(both: Both) -> None:
     assert await both.remote.held.release("late", actor="x", count=2, per_minute=60, note="slowly") == 2
     assert await both.remote.held.drop("late", actor="x") == held.count - 2
     assert await both.remote.held.list() == []
+
+
+async def test_lost_runs_are_the_same(both: Both) -> None:
+    [first, second] = [
+        await both.local.runs.enqueue("report", crash_limit=-3, actor="ana", unknown_task_ok=True) for _ in range(2)
+    ]
+    await both.store.leases.claim(a_worker(), 2, 0.01, queues=["default"], targets=[("task", "report")])
+    await both.store.leases.rescue(now=await soon(both, days=1))
+    undecided = await both.remote.runs.list_undecided()
+    assert [lost.run_id for lost in undecided] == [second, first]
+    assert undecided == await both.local.runs.list_undecided()
+    assert await both.remote.runs.list_undecided(before=second) == undecided[1:]
+    assert await both.remote.runs.loss(first) == undecided[1]
+    resolved = await both.remote.runs.resolve(first, "yes", actor="x", note="seen")
+    assert (resolved.status, resolved) == ("succeeded", await both.local.runs.get(first))
+    assert (await both.remote.runs.resolve(second, "no", actor="x")).status == "queued"
+    loss = await both.remote.runs.loss(first)
+    assert loss is not None
+    assert (loss.effect, loss.note) == ("yes", "seen")
+    with pytest.raises(ConflictError, match="waits for no answer"):
+        await both.remote.runs.resolve(first, "yes", actor="x")
 
 
 async def test_limits_are_the_same(both: Both) -> None:

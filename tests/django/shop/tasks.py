@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from django.db import connection
+from django.db.transaction import atomic
 from shop.models import Order
 
-from tickbird import cron
+from tickbird import Run, cron
 from tickbird.django import bird
 
 
@@ -18,6 +20,29 @@ def ship(order: int) -> int:
 def count_shipped() -> int:
     """Needs the project's models in another process."""
     return int(Order.objects.filter(shipped=True).count())
+
+
+@bird.task
+def close(run: Run, order: int, way: str) -> str:
+    """Its row and its success are one transaction."""
+    if way == "block":
+        with run.transaction(connection) as success:
+            Order.objects.create(number=order)
+            success.result = "block"
+    elif way == "atomic":
+        with atomic():
+            Order.objects.create(number=order)
+            run.finish_in(connection, "atomic")
+    elif way == "plainly":
+        run.finish_in(connection)
+    elif way == "nested":
+        with atomic(), run.transaction(connection):
+            pass
+    else:
+        with run.transaction(connection):
+            Order.objects.create(number=order)
+            raise ValueError(way)
+    return "not stored"
 
 
 @bird.task(schedule=cron("0 3 * * *", tz="Europe/Rome"))

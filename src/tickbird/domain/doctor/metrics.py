@@ -29,6 +29,7 @@ class NamespaceMetrics:
     # By status, of runs that are not final.
     runs: Mapping[str, int] = field(default_factory=dict)
     held: int = 0
+    undecided: int = 0
     # By status, of runs that became final within RECENTLY.
     ended: Mapping[str, int] = field(default_factory=dict)
     # Since when the oldest queued run is available, and since when the oldest schedule is due.
@@ -77,8 +78,9 @@ def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], m
     return NamespaceMetrics(
         now=now,
         schedules=counts["schedule"],
-        runs={label: number for label, number in counts["run"].items() if label != "held"},
+        runs={label: number for label, number in counts["run"].items() if label not in ("held", "undecided")},
         held=counts["run"].get("held", 0),
+        undecided=counts["run"].get("undecided", 0),
         ended=counts["ended"],
         queued_since=since.get("queued"),
         due_since=since.get("due"),

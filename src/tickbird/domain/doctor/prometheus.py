@@ -32,6 +32,11 @@ def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
     yield "runs", "Runs that are not final, by status.", _by("status", _ACTIVE, measures.runs)
     yield "runs_held", "Waiting runs that are held until a person releases them.", {unlabelled: measures.held}
     yield (
+        "runs_undecided",
+        "Runs of lost workers that wait for the answer whether they had their effect.",
+        {unlabelled: measures.undecided},
+    )
+    yield (
         "runs_ended_recently",
         f"Runs that became final in the last {RECENTLY} seconds, by status.",
         _by("status", _FINAL, measures.ended),

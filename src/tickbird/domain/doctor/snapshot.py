@@ -174,6 +174,8 @@ class Workload:
     failing: Sequence[FailingSchedule] = ()
     held_runs: int = 0
     held_schedules: int = 0
+    # Runs that wait for the answer whether they had their effect.
+    undecided_runs: int = 0
     events: EventHealth = EventHealth()
 
 

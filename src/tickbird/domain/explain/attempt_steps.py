@@ -51,7 +51,8 @@ class AttemptSteps(RunSteps):
             return Step(False, "cancel", text, run.id, run.cancel_requested_at)
         at = run.finished_at or self.context.now
         if run.status == "succeeded":
-            return Step(True, "result", f"Succeeded at {times(at)}, after {self._took()}.", run.id, at)
+            because = f": {folded(run.reason)}" if run.reason else ""
+            return Step(True, "result", f"Succeeded at {times(at)}, after {self._took()}{because}.", run.id, at)
         if run.status == "failed":
             return Step(False, "result", f"Failed at {times(at)}: {self.failure()}.", run.id, at)
         return Step(False, "cancel", f"Cancelled at {times(at)}: {self.cancelled()}.", run.id, at)

@@ -104,6 +104,7 @@ class RunExplainer(Explainer):
         begun = progress.first_start
         if run.status == "waiting":
             names = ("held",) if run.held else ("dependency",) if run.waiting_for_dependency else ("overlap", "limit")
+            names = ("undecided",) if run.undecided else names
             waiting = next(step.text for step in progress.steps() if step.name in names)
             return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
         if run.status == "queued" and run.available_at > self.context.now and not run.attempt:

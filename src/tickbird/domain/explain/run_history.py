@@ -44,6 +44,8 @@ class RunHistory(RunSteps):
         if step := self.queue.worker():
             yield step
         yield from self.tries.tried()
+        if step := self.wait.undecided():
+            yield step
         if step := self.tries.end():
             yield step
 
@@ -52,6 +54,8 @@ class RunHistory(RunSteps):
         run = self.run
         if run.held and (held := self.wait.held()):
             yield held
+        elif undecided := self.wait.undecided():
+            yield undecided
         elif run.status == "waiting":
             yield self.wait.waiting()
         elif run.status == "queued":

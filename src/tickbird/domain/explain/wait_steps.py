@@ -44,9 +44,19 @@ class WaitSteps(RunSteps):
         text = f"Held until {run.released_by} released it at {self.times(run.released_at)}."
         return Step(False, "held", text, run.id, run.released_at)
 
+    def undecided(self) -> Step | None:
+        run = self.run
+        if not run.undecided:
+            return None
+        text = (
+            f"Waits for the answer whether attempt {run.attempt}, whose worker was lost, had its effect. With "
+            f"`tickbird resolve {run.id} yes` it has succeeded, with `tickbird resolve {run.id} no` it is tried again."
+        )
+        return Step(False, "undecided", text, run.id, run.available_at)
+
     def waited(self) -> Step | None:
         run = self.run
-        if run.held:
+        if run.held or run.undecided:
             return None
         if run.status == "waiting":
             return self.waiting()

@@ -282,7 +282,7 @@ class Simulator(Slots):
             self.tally.lost += 1
             # It has started once, so it can no longer be too late to start.
             run.status, run.available, run.start_by = "queued", now, None
-            if run.tries > definition.crash_limit:
+            if run.tries > abs(definition.crash_limit):
                 self.tally.cancel(run.index, "lost")
                 self._end(run, now, succeeded=False)
             else:

@@ -50,6 +50,19 @@ class FinishResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmResult:
+    """The runs that a transaction of their task has finished, and the runs whose transaction is still open.
+
+    All others were rolled back, or were taken from the attempt.
+    """
+
+    now: datetime
+    succeeded: frozenset[int] = frozenset()
+    open: frozenset[int] = frozenset()
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RescueResult:
     """Runs that were taken from lost workers, cancelled or released, and when to rescue again.
 
@@ -59,6 +72,8 @@ class RescueResult:
     now: datetime
     requeued: Sequence[int] = ()
     failed: Sequence[int] = ()
+    # They wait for the answer whether they had their effect.
+    undecided: Sequence[int] = ()
     misfired: Sequence[int] = ()
     unmet: Sequence[int] = ()
     released: Sequence[int] = ()

@@ -50,11 +50,11 @@ def new_run(
         to_seconds(at)
         if delay:
             raise InvalidError("at and delay cannot be combined. Give one of them.", field="at")
-    if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not 0 <= crash_limit <= MAX_CRASHES:
+    if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not abs(crash_limit) <= MAX_CRASHES:
         raise InvalidError(
-            f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from 0 to {MAX_CRASHES}.",
+            f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from -{MAX_CRASHES} to {MAX_CRASHES}.",
             field="crash_limit",
-            hint="Use 0 to never start the run twice.",
+            hint="Use 0 to never start the run twice. If negative, an answer is needed before each further attempt.",
         )
     if concurrency_key is not None and (at is not None or delay):
         raise InvalidError(

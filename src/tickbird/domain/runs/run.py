@@ -50,6 +50,7 @@ class WaitLane(IntEnum):
     # A slot, or another run.
     DEFAULT = 0
     BACKFILL = 1
+    # An operator; or, after its first attempt, the answer whether the attempt of a lost worker had its effect.
     HELD = 2
 
 
@@ -121,6 +122,8 @@ class RunRecord:
     concurrency_key: str | None = None
     # It waits for a dependency.
     waiting_for_dependency: bool = False
+    # Its worker was lost, and it waits for the answer whether it had its effect (see `on_crash`).
+    undecided: bool = False
     # Who moved its tick or changed its payload, and why.
     applied_override: AppliedOverride | None = None
     # `started_at` belongs to the newest attempt.
@@ -272,3 +275,5 @@ class Outcome:
     incarnation: int = 0
     # The run's own transaction has recorded it already.
     is_recorded: bool = False
+    # A transaction of its task may have finished the run already; this outcome counts only if it did not.
+    has_commit: bool = False

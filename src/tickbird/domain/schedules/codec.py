@@ -1,7 +1,8 @@
 """Definitions as versioned JSON: the stored form, which users may edit with SQL.
 
 Version 1 is an object with `v`, `trigger`, `target` and the policies that differ from their defaults. A shadow has
-version 3, a schedule in memory version 6. Target kinds and trigger forms state the first version that supports them.
+version 3, a schedule in memory version 6, `on_crash="ask"` version 7. Target kinds and trigger forms state the first
+version that supports them.
 Kinds of other packages have their own versions, greater than all others. Code that does not know a version ignores the
 schedule, so it runs nothing wrong.
 """
@@ -37,8 +38,8 @@ from tickbird.domain.triggers.trigger import (
     unregistered_customs,
 )
 
-_OLDEST, _SHADOWS, _IN_MEMORY = 1, 3, 6
-FORMAT = max(_SHADOWS, _IN_MEMORY, *(form.newest_format for form in FORMS.values()))
+_OLDEST, _SHADOWS, _IN_MEMORY, _ASKS = 1, 3, 6, 7
+FORMAT = max(_SHADOWS, _IN_MEMORY, _ASKS, *(form.newest_format for form in FORMS.values()))
 # From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
 # The format in which kinds with their own format numbers were added.
@@ -55,7 +56,11 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
     """Return the JSON object of a definition; equal definitions give equal objects."""
     trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
-        "v": _version(definition.target.kind, _features_format(definition.shadow, definition.durable), trigger),
+        "v": _version(
+            definition.target.kind,
+            _policies_format(definition.shadow, definition.durable, definition.on_crash),
+            trigger,
+        ),
         "trigger": trigger,
         "target": encode_field("target", definition.target),
     }
@@ -226,7 +231,7 @@ def _check_own_format(encoded: Mapping[str, Any]) -> None:
     if not isinstance(target, Mapping) or len(target) != 1:
         return
     kind = str(next(iter(target)))
-    first, needed = first_kind_format(kind), _version(kind, _encoded_features_format(encoded), encoded.get("trigger"))
+    first, needed = first_kind_format(kind), _version_of(kind, encoded)
     if first > FORMAT and isinstance(version, int) and not first < version <= first + FORMAT:
         raise DefinitionError(
             f"v: target kind {kind[:40]!r} is not built in.",
@@ -239,24 +244,29 @@ def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """Return a changed definition's JSON with the version that it needs."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_supported_format(version) and isinstance(target, Mapping) and len(target) == 1:
-        version = _version(str(next(iter(target))), _encoded_features_format(encoded), encoded.get("trigger"))
+        version = _version_of(str(next(iter(target))), encoded)
     # Omit newer fields at their defaults, because code that does not know them could not read them.
     fields = {name: value for name, value in encoded.items() if (name, value) not in _UNSTATED}
     return {**fields, "v": version}
 
 
-def _features_format(shadow: bool, durable: bool) -> int:
+def _policies_format(shadow: bool, durable: bool, on_crash: object) -> int:
     """Return the oldest format that supports these policies."""
+    if on_crash == "ask":
+        return _ASKS
     return _SHADOWS if shadow else _OLDEST if durable else _IN_MEMORY
 
 
-def _encoded_features_format(encoded: Mapping[str, Any]) -> int:
-    return _features_format(bool(encoded.get("shadow")), encoded.get("durable") is not False)
+def _version_of(kind: str, encoded: Mapping[str, Any]) -> int:
+    policies = _policies_format(
+        bool(encoded.get("shadow")), encoded.get("durable") is not False, encoded.get("on_crash")
+    )
+    return _version(kind, policies, encoded.get("trigger"))
 
 
-def _version(kind: str, features: int, trigger: Any) -> int:
-    """Return the oldest format that supports these features."""
-    first, needed = first_kind_format(kind), max(features, first_format(trigger))
+def _version(kind: str, policies: int, trigger: Any) -> int:
+    """Return the oldest format that supports the policies and the trigger."""
+    first, needed = first_kind_format(kind), max(policies, first_format(trigger))
     return max(first, needed) if first <= FORMAT else first + max(_OWN_FORMATS, needed)
 
 

@@ -25,7 +25,8 @@ from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.triggers.trigger import Trigger
 
-CRASH_LIMIT = 3
+# How often a run may lose its worker and still be retried; negative: only after the answer that it had no effect.
+CRASH_LIMITS = {"retry": 3, "fail": 0, "ask": -3}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +156,8 @@ class Definition(Policies):
 
     @property
     def crash_limit(self) -> int:
-        """How often a run may lose its worker and still be retried."""
-        return CRASH_LIMIT if self.on_crash == "retry" else 0
+        """How often a run may lose its worker and still be retried; negative: only after the answer "no"."""
+        return CRASH_LIMITS[self.on_crash]
 
 
 # Fields that users set; the closed days of the calendars come from the store.

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 CatchUp = Literal["one", "latest", "all", "skip"]
 Overlap = Literal["skip", "queue", "replace", "allow"]
-OnCrash = Literal["retry", "fail"]
+OnCrash = Literal["retry", "fail", "ask"]
 Roll = Literal["skip", "previous", "next"]
 PriorityName = Literal["low", "normal", "high", "critical"]
 Priority = int | PriorityName
@@ -325,7 +325,11 @@ class Policies:
     on_crash: OnCrash = policy(
         kinds.Choice(
             get_args(OnCrash),
-            {"retry": "it is retried, at most 3 times", "fail": "it fails and is never started twice"},
+            {
+                "retry": "it is retried, at most 3 times",
+                "fail": "it fails and is never started twice",
+                "ask": "it waits for the answer whether it had its effect, of its reconcile function or a person",
+            },
         ),
         "retry",
         Group.FAILURE,

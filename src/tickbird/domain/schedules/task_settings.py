@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_field, encode_field
-from tickbird.domain.schedules.definition import CRASH_LIMIT, TASK_SETTINGS, Definition
+from tickbird.domain.schedules.definition import CRASH_LIMITS, TASK_SETTINGS, Definition
 from tickbird.domain.schedules.fields import POLICIES, Policies
 from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.time.instants import EPOCH
@@ -64,4 +64,4 @@ def inherit(definition: Definition, settings: Mapping[str, Any]) -> Definition:
 
 def crash_limit(settings: Mapping[str, Any]) -> int:
     """Return the crash limit of a run whose task has these settings."""
-    return 0 if settings.get("on_crash") == "fail" else CRASH_LIMIT
+    return CRASH_LIMITS[settings.get("on_crash", "retry")]

@@ -179,7 +179,8 @@ class Child:
 
     def _execute(self, order: Message) -> Message:
         self._sink.sent, self._responding = 0, False
-        run = self._run = Run(from_message(order), self._sink)
+        run = self._run = Run(from_message(order), self._sink, order["worker"])
+        run.announce_commit = lambda: self._channel.send({"commits": True})
         name = order["target"]
         try:
             if name not in self._tasks:

@@ -8,7 +8,7 @@ from tickbird.domain.runs.run import ClaimedRun, Covers
 from tickbird.engine.processes.framing import Message
 
 
-def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
+def to_message(run: ClaimedRun, module: str, begin_by: float, worker: str | None = None) -> Message:
     """Encode a run. `module` defines its function, which must not start after `begin_by`."""
     covers = run.covers
     return {
@@ -17,6 +17,8 @@ def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
         "begin_by": begin_by,
         "id": run.id,
         "attempt": run.attempt,
+        "incarnation": run.incarnation,
+        "worker": worker,
         "failures": run.failures,
         "target": run.target,
         "origin": run.origin,
@@ -41,4 +43,5 @@ def from_message(message: Message) -> ClaimedRun:
         None if tick is None else datetime.fromisoformat(tick),
         covers and Covers(datetime.fromisoformat(covers[0]), datetime.fromisoformat(covers[1]), covers[2]),
         schedule=message["schedule"],
+        incarnation=message["incarnation"],
     )

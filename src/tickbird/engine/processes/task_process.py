@@ -118,7 +118,7 @@ class TaskProcess(SupervisedProcess):
         self._limit = request.memory or 0
         self._order(b"limit %d\n" % self._limit)
         try:
-            await self._send(to_message(request.claimed, request.module, request.begin_by()))
+            await self._send(to_message(request.claimed, request.module, request.begin_by(), request.run.worker))
             return await self._receive(request)
         finally:
             for output in self._outputs:
@@ -151,7 +151,7 @@ class TaskProcess(SupervisedProcess):
                     continue
                 if request.grace is not None and not self._ending.get("over"):
                     raise RunStopped
-                raise TaskFailure(self._why())
+                raise TaskFailure(self._why(), is_lost=True)
             if request.grace is None:
                 continue
             now = self._loop.time()
@@ -188,6 +188,9 @@ class TaskProcess(SupervisedProcess):
         elif "progress" in message:
             if request is not None:
                 request.run.heartbeat(message["progress"])
+        elif "commits" in message:
+            if request is not None:
+                request.run.has_commit = request.run.is_recording = True
         elif "started" in message:
             if request is not None:
                 request.started()

@@ -211,6 +211,7 @@ class PostgresDashboard(NounStore, DashboardStore):
             "since": filters.since,
             "until": filters.until,
             "error": filters.error,
+            "undecided": filters.undecided,
         }
         rare = filters.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
         name = "find_unsuccessful" if rare else "find_runs" if filters.schedule is None else "find_runs_of"

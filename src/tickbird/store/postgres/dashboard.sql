@@ -108,7 +108,7 @@ coalesce(
 (SELECT count(*) FROM ({ended_runs}) AS f WHERE f.good = 0)
 
 -- fragment: held_runs
-(SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2)
+(SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2 AND r.attempt = 0)
 
 -- name: list_versions
 -- A page of schedules, each with a version text that changes with every change of a listed value: the transactions that

@@ -25,6 +25,7 @@ status = %(status)s AND status IN ('failed', 'cancelled')
     AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
     AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
     AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+    AND (NOT %(undecided)s::boolean OR (status = 'waiting' AND lane = 2 AND attempt > 0))
     AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
 
 -- fragment: filtered_page
@@ -97,7 +98,7 @@ WITH seen AS (
 {filtered_page};
 
 -- fragment: picked_columns
-id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error, lane, attempt
 
 -- fragment: picked_page
 ARRAY(

@@ -222,6 +222,7 @@ async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
         return await inspector.rows(check, name, **bounds, **more)
 
     held = await rows("held", "examine_held") or [(0, 0)]
+    undecided = await rows("undecided", "examine_undecided") or [(0,)]
     rates = await rows("queues", "stored_rates", queue=None)
     return Workload(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
@@ -242,5 +243,6 @@ async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
         failing=[FailingSchedule(*row) for row in await rows("failing", "examine_failing", streak=FAILING)],
         held_runs=held[0][0],
         held_schedules=held[0][1],
+        undecided_runs=undecided[0][0],
         events=await _events(inspector, bounds),
     )

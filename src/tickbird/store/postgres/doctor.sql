@@ -290,7 +290,11 @@ LIMIT %(limit)s;
 -- name: examine_held
 SELECT count(*)::integer, count(DISTINCT r.schedule_id)::integer
 FROM tickbird.runs AS r
-WHERE r.status = 'waiting' AND r.lane = 2 AND r.namespace = %(namespace)s;
+WHERE r.status = 'waiting' AND r.lane = 2 AND r.attempt = 0 AND r.namespace = %(namespace)s;
+
+-- name: examine_undecided
+SELECT count(*)::integer FROM tickbird.runs
+WHERE status = 'waiting' AND lane = 2 AND attempt > 0 AND namespace = %(namespace)s;
 
 -- name: examine_events
 -- The oldest event without a position, and the oldest one that retention has kept, if it has removed any.

@@ -10,6 +10,7 @@ from typing import Any
 from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.store.postgres.committed_runs import committing_run as committing_run
 from tickbird.store.postgres.database import schema_name
 from tickbird.store.postgres.deliveries import committing_delivery as committing_delivery
 from tickbird.store.shared.json_columns import decode

@@ -7,11 +7,12 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
-from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
-from tickbird.domain.runs.run import FINAL, Outcome
+from tickbird.domain.runs.leases import ClaimResult, ConfirmResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.run import Outcome
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.workers import Worker
+from tickbird.store.postgres.committed_runs import read_commits, settle
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
 from tickbird.store.postgres.planning.claims import ClaimRequest, Claims
@@ -73,21 +74,39 @@ class PostgresLeases(NounStore, LeaseStore):
             self._db.notifier.notify()
         return finished
 
+    async def confirm(self, refs: Sequence[LeaseRef], *, now: datetime | None = None) -> ConfirmResult:
+        confirmed = await self._confirm(refs, now)
+        if confirmed.released:
+            self._db.notifier.notify()
+        return confirmed
+
+    @transaction
+    async def _confirm(self, db: Session, refs: Sequence[LeaseRef], now: datetime | None) -> ConfirmResult:
+        [(at,)] = await db.fetch("clock", now=now)
+        succeeded, still_open = await read_commits(db, refs)
+        released = await settle(db, self._db.revisions, at, succeeded) if succeeded else []
+        return ConfirmResult(at, succeeded, still_open, len(released))
+
     async def rescue(
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
-        [(at, next_at, waiting)] = await self._db.fetch("next_rescue", now=now)
+        [(at, next_at, waiting, has_commits)] = await self._db.fetch("next_rescue", now=now)
+        settled = await self._settle(at) if has_commits else []
         if not waiting and (next_at is None or next_at >= at):
-            return RescueResult(at, next_at=next_at)
+            return RescueResult(at, next_at=next_at, released=settled)
         if expected is not None and not expected[0] <= at <= expected[1]:
-            return RescueResult(at)
-        rescued = await self._rescue(limit, at)
-        if rescued.requeued or rescued.released:
+            return RescueResult(at, released=settled)
+        rescued = await self._rescue(limit, at, settled)
+        if rescued.requeued or rescued.released or rescued.undecided:
             self._db.notifier.notify()
         return rescued
 
     @transaction
-    async def _rescue(self, db: Session, limit: int, now: datetime) -> RescueResult:
+    async def _settle(self, db: Session, now: datetime) -> list[int]:
+        return await settle(db, self._db.revisions, now)
+
+    @transaction
+    async def _rescue(self, db: Session, limit: int, now: datetime, settled: list[int]) -> RescueResult:
         lost = await db.fetch("rescue_runs", limit=limit, now=now)
         # Locked before a waiting run is cancelled, to avoid deadlocks.
         waiting = await db.fetch("waiting_schedules", limit=limit)
@@ -96,19 +115,20 @@ class PostgresLeases(NounStore, LeaseStore):
         unmet = await cancel_unmet(db, limit, now)
         await db.execute("join_lines", limit=limit, now=now)
         ended = {
-            (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL
+            (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status != "queued"
         }
         # Normally no run waits without a reason; if it happens, it is released here.
         keys = ended.union(await db.fetch("waiting_keys", limit=limit))
         released = await release(db, self._db.revisions, {row[0] for row in waiting}, now, keys=keys)
-        [(_, next_at, _)] = await db.fetch("next_rescue", now=now)
+        [(_, next_at, *_)] = await db.fetch("next_rescue", now=now)
         return RescueResult(
             now,
             requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
             failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],
+            undecided=[run_id for run_id, _, status, *_ in lost if status == "waiting"],
             misfired=[run_id for run_id, *_ in late],
             unmet=unmet,
-            released=released,
+            released=[*settled, *released],
             next_at=next_at,
         )
 

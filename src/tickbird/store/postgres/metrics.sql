@@ -14,7 +14,7 @@ running AS MATERIALIZED (
     SELECT namespace FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL LIMIT %(maximum)s
 ),
 waiting AS MATERIALIZED (
-    SELECT namespace, lane FROM tickbird.runs WHERE status = 'waiting' LIMIT %(maximum)s
+    SELECT namespace, lane, attempt FROM tickbird.runs WHERE status = 'waiting' LIMIT %(maximum)s
 ),
 ended AS MATERIALIZED (
     SELECT status FROM tickbird.runs
@@ -37,7 +37,8 @@ UNION ALL SELECT 'schedule', state, count(*), NULL FROM known WHERE state <> 'de
 UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = %(namespace)s
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = %(namespace)s
-UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2
+UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2 AND attempt = 0
+UNION ALL SELECT 'run', 'undecided', count(*), NULL FROM waiting WHERE namespace = %(namespace)s AND lane = 2 AND attempt > 0
 UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= (SELECT now FROM clock)
 UNION ALL

@@ -82,7 +82,13 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     # A newer schema may have columns that this code does not know.
     values = {name: value for name, value in row.items() if name in _RUN_FIELDS}
     return RunRecord(
-        target=target, covers=covers, held=held, waiting_for_dependency=awaiting, applied_override=override, **values
+        target=target,
+        covers=covers,
+        held=held and not row["attempt"],
+        waiting_for_dependency=awaiting,
+        undecided=held and row["attempt"] > 0,
+        applied_override=override,
+        **values,
     )
 
 

@@ -310,9 +310,11 @@ WHERE id = %(id)s;
 -- name: rescue_runs
 WITH lost AS MATERIALIZED (
     SELECT
-        id, attempt, worker, started_at,
+        id, attempt, worker, started_at, namespace, target,
         CASE
             WHEN cancel_requested_at IS NOT NULL THEN 'cancelled'
+            -- A negative limit: it waits for the answer whether it had its effect.
+            WHEN crash_limit < 0 THEN 'waiting'
             WHEN crashes + 1 > crash_limit THEN 'failed'
             ELSE 'queued'
         END AS status,
@@ -327,15 +329,24 @@ ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
     SELECT id, attempt, worker, started_at, {now}, 'lost', error
     FROM lost
+),
+questions AS (
+    INSERT INTO tickbird.lost_runs (run_id, namespace, target, attempt, lost_at)
+    SELECT id, namespace, target, attempt, {now} FROM lost WHERE status = 'waiting'
+    ON CONFLICT (run_id) DO UPDATE
+    SET attempt = excluded.attempt, lost_at = excluded.lost_at, calls = 0, called_by = NULL, lease_until = NULL,
+        effect = NULL, error = NULL, resolved_at = NULL, resolved_by = NULL, note = ''
 )
 UPDATE tickbird.runs AS r
 SET status = lost.status,
+    lane = CASE WHEN lost.status = 'waiting' THEN 2 ELSE r.lane END,
     crashes = r.crashes + 1,
     lease_until = NULL,
-    worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
-    start_by = CASE WHEN lost.status <> 'queued' THEN r.start_by END,
-    available_at = CASE WHEN lost.status = 'queued' THEN {now} ELSE r.available_at END,
-    finished_at = CASE WHEN lost.status <> 'queued' THEN {now} END,
+    worker = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN r.worker END,
+    start_by = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN r.start_by END,
+    available_at = CASE WHEN lost.status IN ('queued', 'waiting') THEN {now} ELSE r.available_at END,
+    deferred_until_minute = CASE WHEN lost.status = 'waiting' THEN 0 ELSE r.deferred_until_minute END,
+    finished_at = CASE WHEN lost.status NOT IN ('queued', 'waiting') THEN {now} END,
     error = lost.error,
     failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
 FROM lost
@@ -390,7 +401,7 @@ SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
 -- The clock; the next instant at which a lease ends, a run is too late, a wait times out, or a deferred run joins its line;
--- and whether any run waits.
+-- whether any run waits; and whether a run was finished in a transaction of its task, and its worker may be lost.
 SELECT
     {now},
     least(
@@ -410,7 +421,8 @@ SELECT
             ORDER BY deferred_until_minute LIMIT 1
         )
     ),
-    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
+    EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2),
+    EXISTS (SELECT FROM tickbird.committed_runs);
 
 -- fragment: delete_old
 -- Deletes the runs `old` with everything that belongs to them, and marks how far the ledger of their schedules is pruned.
@@ -422,6 +434,9 @@ attempts AS (
 ),
 lines AS (
     DELETE FROM tickbird.run_logs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
+),
+lost AS (
+    DELETE FROM tickbird.lost_runs WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))
 ),
 progress AS (
     DELETE FROM tickbird.run_progress WHERE run_id = ANY(ARRAY(SELECT old.id FROM old))

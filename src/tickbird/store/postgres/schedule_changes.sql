@@ -29,7 +29,7 @@ SELECT
     ARRAY(SELECT held.concurrency_key FROM held ORDER BY held.id) AS active_keys,
     ARRAY(SELECT held.lane < 0 FROM held ORDER BY held.id) AS active_awaits,
     EXISTS (
-        SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2
+        SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 2 AND attempt = 0
     ) AS any_held,
     EXISTS (
         SELECT FROM tickbird.runs WHERE schedule_id = %(id)s::bigint AND status = 'waiting' AND lane = 1

@@ -30,6 +30,7 @@ from tickbird.store.postgres.pings import PostgresPings
 from tickbird.store.postgres.planning.backfills import PostgresBackfills
 from tickbird.store.postgres.planning.concurrency import PostgresLimits
 from tickbird.store.postgres.planning.held import PostgresHeld
+from tickbird.store.postgres.planning.lost_runs import PostgresLostRuns
 from tickbird.store.postgres.planning.planner import PostgresPlanning
 from tickbird.store.postgres.planning.worker_ticks import PostgresWorkerTicks
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
@@ -80,6 +81,7 @@ class PostgresStore(Store):
         self.ledger = PostgresLedger(database)
         self.limits = PostgresLimits(database)
         self.logs = PostgresLogs(database)
+        self.lost_runs = PostgresLostRuns(database)
         self.pings = PostgresPings(database)
         self.planning = PostgresPlanning(database, zone_data)
         self.queues = PostgresQueues(database)

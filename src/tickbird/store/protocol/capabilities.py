@@ -59,6 +59,8 @@ def check_fields(capabilities: Collection[str], fields: Mapping[str, Any]) -> No
 
 
 def _is_used(field: str, value: Any) -> bool:
+    if field == "on_crash":
+        return bool(value == "ask")
     # Built-in calendars are in code, so they need no store.
     return any(name not in BUILT_IN for name in value or ()) if field == "calendars" else value is not None
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.leases import ClaimResult, ConfirmResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
@@ -47,6 +47,12 @@ class LeaseStore(Protocol):
         after a restore to an earlier point, a store issues the same ids and attempts again.
 
         Raises InvalidError, and records nothing, if a value can never be stored.
+        """
+
+    async def confirm(self, refs: Sequence[LeaseRef], *, now: datetime | None = None) -> ConfirmResult:
+        """Find out which of these attempts have finished their runs in a transaction of their own.
+
+        Release the runs that waited for them. It does not wait for a transaction that is still open.
         """
 
     async def rescue(

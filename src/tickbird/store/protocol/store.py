@@ -30,6 +30,7 @@ from tickbird.store.protocol.leadership import LeadershipStore
 from tickbird.store.protocol.leases import LeaseStore
 from tickbird.store.protocol.ledger import LedgerStore
 from tickbird.store.protocol.logs import LogStore
+from tickbird.store.protocol.lost_runs import LostRunStore
 from tickbird.store.protocol.pings import PingStore
 from tickbird.store.protocol.planning import PlanningStore
 from tickbird.store.protocol.queues import QueueStore
@@ -93,6 +94,9 @@ class Store(Protocol):
     )
     limits: LimitStore = capability(
         "concurrency limits", "Runs of different schedules cannot share slots.", fields=("concurrency_key",)
+    )
+    lost_runs: LostRunStore = capability(
+        "lost runs", "No run waits for the answer whether it had its effect.", fields=("on_crash",)
     )
     pings: PingStore = capability("pings", "A shadow schedule can be compared only with a log of the other scheduler.")
     queues: QueueStore = capability(

@@ -211,6 +211,7 @@ class SqliteDashboard(NounStore, DashboardStore):
             "since": to_micros(filters.since),
             "until": to_micros(filters.until),
             "error": filters.error,
+            "undecided": filters.undecided,
         }
         rare = filters.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
         name = "find_unsuccessful" if rare else "find_runs" if filters.schedule is None else "find_runs_of"

@@ -103,7 +103,7 @@ SELECT
             FROM (SELECT id, status FROM runs WHERE schedule_id = s.id ORDER BY id DESC LIMIT 100)
         )
     ) AS failure_streak,
-    (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2) AS held
+    (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2 AND r.attempt = 0) AS held
 FROM schedule_details AS s
 WHERE s.id IN (SELECT value FROM json_each(:ids));
 

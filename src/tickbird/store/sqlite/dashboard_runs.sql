@@ -24,6 +24,7 @@ status = :status AND status IN ('failed', 'cancelled')
     AND (:key IS NULL OR concurrency_key = :key)
     AND (:since IS NULL OR due_at >= :since)
     AND (:until IS NULL OR due_at < :until)
+    AND (NOT :undecided OR (status = 'waiting' AND lane = 2 AND attempt > 0))
     AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
 
 -- Each run that is read, and whether it matches: the caller stops when a page is full.
@@ -73,7 +74,7 @@ ORDER BY id
 LIMIT :maximum;
 
 -- fragment: picked_columns
-id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error, lane, attempt
 
 -- fragment: picked_page
 (

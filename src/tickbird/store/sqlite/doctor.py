@@ -147,6 +147,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
         failing=failing,
         held_runs=held,
         held_schedules=held_of,
+        undecided_runs=rows("examine_undecided")[0][0],
         events=EventHealth(
             kept_since=next((from_micros(at) for (at,) in rows("examine_events")), None),
             groups=[

@@ -155,7 +155,10 @@ LIMIT :limit;
 -- name: examine_held
 SELECT count(*), count(DISTINCT schedule_id)
 FROM runs
-WHERE status = 'waiting' AND lane = 2 AND +namespace = :namespace;
+WHERE status = 'waiting' AND lane = 2 AND attempt = 0 AND +namespace = :namespace;
+
+-- name: examine_undecided
+SELECT count(*) FROM runs WHERE status = 'waiting' AND lane = 2 AND attempt > 0 AND +namespace = :namespace;
 
 -- name: examine_events
 -- The oldest event that retention has kept, if it has removed any.

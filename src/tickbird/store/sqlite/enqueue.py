@@ -15,6 +15,7 @@ from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.domain.time.instants import LATEST, to_micros
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.statement_scripts import StatementScript
+from tickbird.store.sqlite.committed_runs import committing_run as committing_run
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import read_url

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
-from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.leases import ClaimResult, ConfirmResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
@@ -19,6 +19,7 @@ from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.unreadable_runs import UnreadableRuns
 from tickbird.store.shared.unstorable_values import refusing_values
+from tickbird.store.sqlite.committed_runs import settle
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
@@ -157,6 +158,24 @@ class SqliteLeases(NounStore, LeaseStore):
             db.execute(SQL["wake_others"])
         return FinishResult(at, frozenset(accepted), len(released))
 
+    async def confirm(self, refs: Sequence[LeaseRef], *, now: datetime | None = None) -> ConfirmResult:
+        confirmed = await self._confirm(refs, now)
+        if confirmed.released:
+            self._db.signal()
+        return confirmed
+
+    @write_transaction
+    def _confirm(self, db: Session, refs: Sequence[LeaseRef], now: datetime | None) -> ConfirmResult:
+        # The only writer: no transaction of a task is open.
+        at = read_clock(now)
+        leases = {ref.run_id: ref for ref in refs}
+        rows = db.execute(SQL["confirm_runs"], {"ids": dump(list(leases))}).fetchall()
+        succeeded = frozenset(run_id for run_id, *token in rows if _is_of(leases[run_id], *token))
+        released = settle(db, self._db.revisions, at, succeeded) if succeeded else []
+        if released:
+            db.execute(SQL["wake_others"])
+        return ConfirmResult(at, succeeded, released=len(released))
+
     async def rescue(
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
@@ -172,11 +191,14 @@ class SqliteLeases(NounStore, LeaseStore):
             return RescueResult(at)
         lost_at = to_micros(at)
         bounds = {"now": lost_at, "limit": limit}
-        requeued, failed, lost, attempts = [], [], [], []
+        requeued, failed, lost, undecided, attempts = [], [], [], [], []
         for row in db.execute(SQL["expired_runs"], bounds).fetchall():
             run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
             error = f"worker {worker} was lost during this run"
             attempts.append((run_id, attempt, worker, started_at, lost_at, "lost", error))
+            if not asked_to_stop and crash_limit < 0:
+                undecided.append({"id": run_id, "now": lost_at, "error": error})
+                continue
             if not asked_to_stop and crashes + 1 <= crash_limit:
                 requeued.append((run_id, lost_at, error, "lost", reason, 0, 1, True))
                 continue
@@ -185,12 +207,16 @@ class SqliteLeases(NounStore, LeaseStore):
                 failed.append(run_id)
         db.executemany(SQL["requeue_run"], requeued)
         db.executemany(SQL["fail_lost_run"], lost)
+        db.executemany(SQL["hold_lost_run"], undecided)
+        db.executemany(SQL["add_lost_run"], undecided)
         db.executemany(SQL["insert_attempt"], attempts)
         misfired = db.execute(SQL["misfired_runs"], bounds).fetchall()
         unmet = cancel_unmet(db, limit, at)
         db.execute(SQL["join_lines"], {"minute": -(-to_seconds_ceil(at) // MINUTE)})
+        settled = settle(db, self._db.revisions, at)
         waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
         released = release(db, self._db.revisions, waiting, at, keys=db.execute(SQL["waiting_keys"]).fetchall())
+        released = [*settled, *released]
         if requeued or released:
             db.execute(SQL["wake_others"])
         ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
@@ -198,6 +224,7 @@ class SqliteLeases(NounStore, LeaseStore):
             at,
             requeued=[row[0] for row in requeued],
             failed=failed,
+            undecided=[row["id"] for row in undecided],
             misfired=sorted(row[0] for row in misfired),
             unmet=unmet,
             released=released,

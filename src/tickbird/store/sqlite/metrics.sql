@@ -11,7 +11,7 @@ queued AS MATERIALIZED (
     WHERE status = 'queued' AND namespace = :namespace LIMIT :maximum
 ),
 running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :maximum),
-waiting AS MATERIALIZED (SELECT namespace, lane FROM runs WHERE status = 'waiting' LIMIT :maximum),
+waiting AS MATERIALIZED (SELECT namespace, lane, attempt FROM runs WHERE status = 'waiting' LIMIT :maximum),
 ended AS MATERIALIZED (
     SELECT status FROM runs
     WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at > :now - :recently
@@ -29,7 +29,8 @@ SELECT 'schedule', state, count(*), NULL FROM known WHERE state <> 'deleted' GRO
 UNION ALL SELECT 'run', 'queued', count(*), NULL FROM queued
 UNION ALL SELECT 'run', 'running', count(*), NULL FROM running WHERE namespace = :namespace
 UNION ALL SELECT 'run', 'waiting', count(*), NULL FROM waiting WHERE namespace = :namespace
-UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2
+UNION ALL SELECT 'run', 'held', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2 AND attempt = 0
+UNION ALL SELECT 'run', 'undecided', count(*), NULL FROM waiting WHERE namespace = :namespace AND lane = 2 AND attempt > 0
 UNION ALL SELECT 'ended', status, count(*), NULL FROM ended GROUP BY status
 UNION ALL SELECT 'since', 'queued', 0, min(available_at) FROM queued WHERE available_at <= :now
 UNION ALL

@@ -36,6 +36,7 @@ from tickbird.store.sqlite.pings import SqlitePings
 from tickbird.store.sqlite.planning.backfills import SqliteBackfills
 from tickbird.store.sqlite.planning.concurrency import SqliteLimits
 from tickbird.store.sqlite.planning.held import SqliteHeld
+from tickbird.store.sqlite.planning.lost_runs import SqliteLostRuns
 from tickbird.store.sqlite.planning.planner import SqlitePlanning
 from tickbird.store.sqlite.planning.worker_ticks import SqliteWorkerTicks
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
@@ -83,6 +84,7 @@ class SqliteStore(Store):
         self.ledger = SqliteLedger(database)
         self.limits = SqliteLimits(database)
         self.logs = SqliteLogs(database)
+        self.lost_runs = SqliteLostRuns(database)
         self.pings = SqlitePings(database)
         self.planning = SqlitePlanning(database, zone_data)
         self.queues = SqliteQueues(database)

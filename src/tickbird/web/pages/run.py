@@ -1,4 +1,4 @@
-"""The page of a run, and the forms to cancel and retry it."""
+"""The page of a run, and the forms to cancel, resolve and retry it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.client.optional import if_supported
 from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.explain.explanation import Step
 from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
+from tickbird.domain.runs.lost_runs import LostRun
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.event import EVENT
@@ -50,6 +52,8 @@ class RunPageData:
     retries: Sequence[RunRecord]
     # The target as the revision of the run defines it.
     target: Target
+    # The last loss of its worker, if it was asked about.
+    loss: LostRun | None = None
 
     @property
     def target_line(self) -> str:
@@ -121,6 +125,7 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
         waiting_for,
         retries,
         await _target(visit, record, schedule),
+        await if_supported(client.runs.loss(run_id), None) if record.crashes else None,
     )
 
 
@@ -233,6 +238,32 @@ def _cancel_form(visit: PageRequest, record: RunRecord, reason: str = "", wrong:
     )
 
 
+async def resolve(visit: PageRequest) -> Response:
+    """Ask a person whether the lost attempt of a run had its effect."""
+    run_id = run_number(visit)
+    record = await visit.client.runs.get(run_id)
+    effect, note = visit.form.text("effect"), visit.form.text("note")
+    wrong = ""
+    if visit.is_sent:
+        try:
+            resolved = await visit.client.runs.resolve(run_id, effect, actor=visit.actor, note=note)  # type: ignore[arg-type]
+        except InvalidError as error:
+            wrong = str(error)
+        else:
+            what = "has succeeded" if resolved.status == "succeeded" else f"is {resolved.status}"
+            return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
+    return visit.render(
+        "run_resolve.html",
+        status=422 if wrong else 200,
+        run=record,
+        effect=effect,
+        note=note,
+        wrong=wrong,
+        loss=await if_supported(visit.client.runs.loss(run_id), None),
+        command=command(visit, "resolve", run_id, effect or "yes", *(("--note", note) if note else ())),
+    )
+
+
 async def retry(visit: PageRequest) -> Response:
     """Confirm, then retry a run unchanged."""
     record = await visit.client.runs.get(run_number(visit))
@@ -300,6 +331,7 @@ def command(visit: PageRequest, verb: str, about: object, *words: object) -> str
 
 ROUTES: Final = (
     PageRoute("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
+    PageRoute("/runs/{id}/resolve", resolve, "operator", ("GET", "POST")),
     PageRoute("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
     PageRoute("/runs/{id}/change", change, "operator", ("GET", "POST")),
     PageRoute("/runs/{id}", run),

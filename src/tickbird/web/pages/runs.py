@@ -29,6 +29,7 @@ _PARAMETERS: Final = (
     "queue",
     "key",
     "error",
+    "undecided",
     "since",
     "until",
 )
@@ -134,6 +135,7 @@ def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
         since=times.get("since"),
         until=times.get("until"),
         error=query.get("error", ""),
+        undecided=bool(query.get("undecided")),
     )
     return wanted, wrong
 
@@ -142,6 +144,8 @@ def row_of(visit: PageRequest, run: RunRecord) -> Row:
     now, note = visit.clock.now, brief(run.error) or run.reason or ""
     if run.held:
         note = "held until you release or drop it"
+    if run.undecided:
+        note = "waits for the answer whether it had its effect"
     return Row(run, lateness(run, now), duration(run, now), note, why_url(visit, run))
 
 

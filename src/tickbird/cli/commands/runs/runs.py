@@ -183,7 +183,7 @@ def _took(run: RunRecord) -> str:
 
 
 def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
-    notes = ["held"] if run.held else []
+    notes = ["held"] if run.held else ["undecided"] if run.undecided else []
     queue = slow.get(run.queue) if run.status == "queued" and run.available_at <= now else None
     if queue is not None and queue.next_at is not None:
         notes.append(f"rate limit of {run.queue}, {queue.rate}: waits until {clock(queue.next_at, tz)} or later")
@@ -288,6 +288,7 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
         ("retry of", f"run {run.retry_of}" if run.retry_of else ""),
         ("backfill", f"{run.backfill_id}" if run.backfill_id else ""),
         ("held", "until `tickbird release` or `tickbird drop`" if run.held else ""),
+        ("undecided", "until `tickbird resolve`" if run.undecided else ""),
         ("released", f"{both(run.released_at, now)} by {run.released_by}" if run.released_at else ""),
         ("payload", json.dumps(dict(run.payload), ensure_ascii=False) if run.payload else ""),
         ("result", json.dumps(run.result, ensure_ascii=False) if run.result is not None else ""),

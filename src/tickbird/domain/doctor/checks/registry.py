@@ -59,6 +59,7 @@ _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("dependencies", schedules.dependencies),
     ("failing", schedules.failing),
     ("held", schedules.held),
+    ("undecided", schedules.undecided),
     ("event log", events.event_log),
     ("consumers", events.consumers),
     ("dead letters", events.dead_letters),

@@ -141,3 +141,14 @@ def held(condition: StoreSnapshot) -> Iterator[Finding]:
         )
     else:
         yield ok("held", "No run is held.", **figures)
+
+
+def undecided(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    runs = condition.work.undecided_runs
+    if runs:
+        verb, whose = ("waits", "it had its") if runs == 1 else ("wait", "they had their")
+        text = f"{capped_count(runs, 'lost run')} {verb} for the answer whether {whose} effect."
+        yield warning("undecided", sentence(text), "tickbird undecided   # then tickbird resolve RUN yes|no", runs=runs)
+    else:
+        yield ok("undecided", "No lost run waits for an answer.", runs=runs)

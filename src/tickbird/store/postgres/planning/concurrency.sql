@@ -55,6 +55,7 @@ CROSS JOIN LATERAL (
         AND r.namespace = k.namespace
         AND r.concurrency_key = k.key
         AND r.schedule_id IS NULL
+        AND r.lane = 0
     ORDER BY r.priority DESC, r.id
     LIMIT k.room
 ) AS w;

@@ -8,6 +8,7 @@ FROM tickbird.runs AS r
 JOIN tickbird.schedules AS s ON s.id = r.schedule_id
 WHERE r.status = 'waiting'
     AND r.lane = 2
+    AND r.attempt = 0
     AND s.namespace = %(namespace)s
     AND (%(schedule)s::text IS NULL OR s.name = %(schedule)s)
 GROUP BY s.name
@@ -21,6 +22,7 @@ WHERE s.namespace = %(namespace)s
     AND s.name = %(schedule)s
     AND d.status = 'waiting'
     AND d.lane = 2
+    AND d.attempt = 0
     AND d.id > %(after)s
 ORDER BY d.id
 LIMIT %(limit)s;
@@ -28,7 +30,7 @@ LIMIT %(limit)s;
 -- name: lock_held
 -- The oldest held ones.
 SELECT id FROM tickbird.runs
-WHERE schedule_id = %(schedule_id)s AND status = 'waiting' AND lane = 2
+WHERE schedule_id = %(schedule_id)s AND status = 'waiting' AND lane = 2 AND attempt = 0
 ORDER BY id
 LIMIT %(count)s
 FOR UPDATE;

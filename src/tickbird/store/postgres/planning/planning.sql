@@ -224,7 +224,7 @@ ORDER BY u.id, r.scheduled_for;
 -- Which of these schedules have a held run.
 SELECT u.id
 FROM unnest(%(ids)s::bigint[]) AS u(id)
-WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2);
+WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2 AND r.attempt = 0);
 
 -- name: lock_active
 -- First active runs by id, then waiting ones by schedule: the lock order of sessions that end runs and release others. Also

@@ -47,6 +47,7 @@ WHERE namespace = :namespace
     AND finished_at IS NULL
     AND status = 'waiting'
     AND schedule_id IS NULL
+    AND lane = 0
 ORDER BY priority DESC, id
 LIMIT :limit;
 
