@@ -271,6 +271,7 @@ PAGES = {
         *(f"/events/dead-letters/1/{verb}" for verb in ("replay", "skip", "repair", "approve")),
     },
     "held": {"/held", "/held/clock/release", "/held/clock/drop"},
+    "leadership": {"/leader/resign"},
     "statistics": {"/"},
     "tokens": {"/settings/tokens"},
 }

@@ -15,6 +15,7 @@ import click
 import pytest
 
 from conformance.events import steps
+from conformance.steps import a_worker
 from tests.cli.conftest import APP, Cli
 from tickbird.cli import root
 from tickbird.cli.help import Page, page_of
@@ -170,6 +171,7 @@ BEFORE: dict[str, Callable[[Client, dict[str, str]], Any]] = {
     "retry": lambda client, ids: client.runs.cancel(int(ids["1042"]), actor="ana"),
     "consumers rm": lambda client, _: client.consumers.copy("billing", "billing-test", 0, actor="ana"),
     "consumers resume": lambda client, _: client.consumers.stop("billing", actor="ana"),
+    "leader": lambda client, _: client.store.leadership.elect(a_worker("web-1"), 600),  # type: ignore[attr-defined]
     "dead-letters approve": lambda client, ids: propose(client, int(ids["show 7"].removeprefix("show "))),
 }
 

@@ -13,6 +13,7 @@ from tests.web.late_responses.forms import form_of, on_schedule, pause_note, run
 from tests.web.late_responses.holds import Hold, type_across
 from tests.web.making import enqueue
 from tests.web.pages.test_backfills import a_backfill, missed
+from tickbird.domain.workers import Worker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +100,17 @@ async def drain_note(served: Served) -> object:
     return [entry.detail.get("note") for entry in await served.client.audit.list() if "drain" in entry.action]
 
 
+async def on_leader(served: Served) -> str:
+    await served.store.leadership.elect(
+        Worker(id="w1", namespace="default", app="a", host="h", pid=1, version="1"), 600
+    )
+    return "/workers"
+
+
+async def resign_note(served: Served) -> object:
+    return [entry.detail.get("note") for entry in await served.client.audit.list() if "resign" in entry.action]
+
+
 LONG = "x" * 3_000
 CASES: dict[str, tuple[Case, object]] = {
     "run now": (
@@ -181,6 +193,14 @@ CASES: dict[str, tuple[Case, object]] = {
         Case(
             prepare=on_workers, opener="Drain…", label="Reason, for the audit", first="one", newer="two words",
             button="Drain", path="/drain", shown="Request failed", stored=drain_note, status=503,
+        ),
+        ["two words"],
+    ),
+    "resign": (
+        Case(
+            prepare=on_leader, opener="Let another worker lead…", label="Reason, for the audit", first="one",
+            newer="two words", button="End the term", path="/leader/resign", shown="Request failed",
+            stored=resign_note, status=503,
         ),
         ["two words"],
     ),
