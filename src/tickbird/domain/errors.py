@@ -10,7 +10,7 @@ TickbirdError
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the object has changed, or its state forbids the change
 │   ├── StaleError                the object has another revision than the expected one
-│   ├── LeaseLostError            the events of a delivery are no longer those of this worker
+│   ├── LeaseLostError            a run, or the events of a delivery, are no longer those of this worker
 │   ├── CountChangedError         the change affects another number of objects than the caller expected
 │   └── OwnedError                a file contains schedules of another owner (tickbird.files)
 ├── UnsupportedError              the store lacks a capability that this call needs
@@ -91,7 +91,7 @@ class StaleError(ConflictError):
 
 
 class LeaseLostError(ConflictError):
-    """Another worker has the events of a delivery by now, or they were handled already."""
+    """Another worker has the run, or the events of a delivery, by now; or they were handled already."""
 
 
 class CountChangedError(ConflictError):
