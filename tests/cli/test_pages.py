@@ -65,6 +65,7 @@ ONLY_PARSED = (
     "migrate --roles --url",
     "tail --schedule",
     "shadow report",
+    "--watch",
 )
 # What ends with another code than 0: it tells something by it, nobody can be asked, or nothing is held.
 CODES = {
@@ -149,8 +150,12 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     await steps.declare(store)
     await steps.consume(store, fails=lambda _: True)
     [letter] = await client.dead_letters.list(state="failed")
+    lost = await client.runs.enqueue("digest", {}, crash_limit=-3, queue="lost", actor="ana", unknown_task_ok=True)
+    await store.leases.claim(a_worker("web-2"), 1, 0.001, queues=["lost"], targets=[("task", "digest")])
+    await store.leases.rescue(now=now + timedelta(minutes=1))
     return {
         "1042": str(run.id),
+        "resolve 1042": f"resolve {lost}",
         "2b1c6c8e-5f3b-4c55-9d0e-0f6f6a1f0f11": str(event.id),
         "--cancel 7": f"--cancel {backfill.id}",
         "--position 120": "--position 2",
@@ -186,7 +191,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tup
     cli.create("etl", trigger=cron("30 2 * * *", "Europe/Rome"), queue="gpu")
     cli.live_worker({})
     ids = cli.store(fill)
-    cli.write("myapp", APP.replace('app="shop"', 'app="other"').replace("digest", "other").replace("etl", "night"))
+    app = f'{APP}\n    bird.schedule("refresh_cache", etl, every(minutes=5), durable=False)\n'
+    cli.write("myapp", app.replace('app="shop"', 'app="other"').replace("digest", "other").replace("etl", "night"))
     (folder / "schedules").mkdir()
     for file in ("schedules.toml", "schedules/shop.toml"):
         (folder / file).write_text(FILE)

@@ -23,7 +23,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Set up": {
         "migrate": ("system.migrate", "Create or upgrade the store's schema."),
         "sync": ("system.migrate", "Write the schedules that an app's code declares to the store."),
-        "adopt": ("system.adopt", "Make an app's schedules in memory durable, all or a share."),
+        "adopt": ("system.adopt", "Make an app's schedules in memory durable."),
         "token": ("system.tokens", "Create, list and revoke tokens of the HTTP API and the dashboard."),
         "doctor": ("system.doctor", "Check the store, the workers and the schedules, and suggest fixes."),
         "completion": ("system.completion", "Print the shell completion script."),

@@ -66,7 +66,7 @@ def completed(cli: Cli, program: Path, *words: str) -> set[str]:
 
 
 def test_bash_completes_commands_options_and_names(shop: Cli, program: Path) -> None:
-    assert completed(shop, program, "re") == {"reschedule", "resume", "retry", "release", "revisions"}
+    assert completed(shop, program, "re") == {"reschedule", "resume", "retry", "release", "revisions", "resolve"}
     assert completed(shop, program, "show", "d") == {"digest"}
     assert "--if-revision" in offered(shop, "set", "--")
     assert offered(shop, "ls", "--state", "pa") == {"paused", "parked"}

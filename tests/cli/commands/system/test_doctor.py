@@ -9,8 +9,8 @@ from lab.zones import write_zone
 from tests.cli.conftest import Cli
 
 OF_SCHEMA = (
-    "copy|time zone data|workers|planning|leases|queues|parked|ignored|cursors|calendars|dependencies|failing|held|"
-    "undecided|event log|consumers|dead letters"
+    "copy|time zone data|workers|fallback|planning|leases|queues|parked|ignored|cursors|calendars|dependencies|failing|"
+    "held|undecided|event log|consumers|dead letters"
 )
 CHECKED = {
     "sqlite": f"schema|capabilities|versions|durability|disk|{OF_SCHEMA}",
@@ -24,11 +24,11 @@ CHECKED = {
 def test_doctor_of_a_healthy_store_passes(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///well.db")
     said = bare.ok("doctor", "--url", "sqlite:///well.db")
-    assert said.out.count("✓") == 22
-    assert said.out.endswith("\n\n22 passed.\n")
+    assert said.out.count("✓") == 23
+    assert said.out.endswith("\n\n23 passed.\n")
     document = bare.ok("doctor", "--strict", "--url", "sqlite:///well.db", "--json").json
     assert document["ok"] is True
-    assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 22}
+    assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 23}
     assert set(document["checks"][0]) == {"check", "severity", "ok", "text", "fix", "figures"}
     words = bare.refused(4, "doctor", "--accept-copy", "--url", "sqlite:///well.db")
     nothing = "this store is not a copy. There is nothing to accept, unless it was restored in place:"
@@ -65,7 +65,7 @@ def test_warnings_alone_count_only_with_strict(bare: Cli) -> None:
     sqlite.live_worker({"report": {}})
     said = sqlite.ok("doctor")
     assert "! versions: This tickbird is " in said.out
-    assert said.out.endswith("1 warning, 21 passed.\n")
+    assert said.out.endswith("1 warning, 22 passed.\n")
     assert sqlite("doctor", "--strict").code == 1
     assert sqlite("doctor", "--strict", "--json").json["ok"] is False
 
