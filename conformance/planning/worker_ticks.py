@@ -76,6 +76,12 @@ class WorkerTicks:
         assert (again.ids, again.changed) == (frozenset({schedule.id}), ())
         of_app = await _read(store, 3, {schedule.id: schedule.revision}, app="shop")
         assert [found.name for found in of_app.changed] == ["durable"]
+        [durable] = of_app.changed
+        # A schedule that was never planned may have due ticks.
+        assert of_app.due <= {durable.id}
+        assert (await _read(store, 61, app="shop")).due == {durable.id}
+        await plan(store, 61)
+        assert (await _read(store, 62, app="shop")).due == frozenset()
         await change(store, _edit(priority=5), 4)
         assert [found.revision for found in (await _read(store, 5, {schedule.id: 1})).changed] == [2]
         await change(store, Pause(actor="ada"), 6)

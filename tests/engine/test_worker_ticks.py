@@ -222,3 +222,19 @@ async def test_worker_that_has_not_noticed_the_repair_adds_nothing_to_decided_ti
     assert not worker.fallback.is_active
     assert await ticks_of(store, "mine") == [60]
     assert await ranges(store, "mine") == [("overlap", 120, 120, 1)]
+
+
+async def test_follower_runs_no_tick_that_its_leader_has_decided(store: Watched) -> None:
+    """It plans nothing itself, so it must not begin at the cursor that it read long ago."""
+    await create(store, "mine", app="app", catch_up="all")
+    leader, follower = Worker(store, 10), Worker(store, 10)
+    await follower.step(10)
+    for at in (60, 120):
+        await leader.plan(at)
+    await work_off(store, 121)
+    await follower.step(122, woken=True)
+    store.broken = True
+    await follower.step(180, woken=True)
+    assert follower.fallback.is_active
+    assert await ticks_of(store, "mine") == [60, 180]
+    assert await ranges(store, "mine") == [("overlap", 120, 120, 1)]

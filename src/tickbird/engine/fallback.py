@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from tickbird.domain.errors import SchedulesUnusableError
+from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import FALLBACK
 from tickbird.engine.clock import Clock
@@ -57,7 +58,7 @@ class Fallback:
         if self._rows_at is None or self._expired:
             return f"{FALLBACK}: it plans nothing, because it has read no rows of schedules recently; {self._error}"
         return (
-            f"{FALLBACK}: it runs the ticks of {self._schedules} schedules from rows read {age} ago, "
+            f"{FALLBACK}: it runs the ticks of {count(self._schedules, 'schedule')} from rows read {age} ago, "
             f"because the store cannot plan; {self._error}"
         )
 

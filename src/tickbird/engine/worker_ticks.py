@@ -78,6 +78,8 @@ class WorkerTickStep:
         self._in_memory: dict[int, _Planned] = {}
         # Durable schedules of the app: as last read, and while the fallback lasts with their cursors.
         self._durable: dict[int, Schedule] = {}
+        # The last instant at which all their due ticks were decided, also by another worker.
+        self._decided_at: dict[int, datetime | None] = {}
         self._falling_back: dict[int, _Planned] = {}
         # The store's clock at the last read and in the last step.
         self._read_at: datetime | None = None
@@ -183,6 +185,10 @@ class WorkerTickStep:
             del self._in_memory[schedule_id]
         for schedule_id in self._durable.keys() - rows.ids:
             del self._durable[schedule_id]
+        self._decided_at = {
+            schedule_id: self._decided_at.get(schedule_id) if schedule_id in rows.due else rows.now
+            for schedule_id in self._durable
+        }
         self._read_at = rows.now
 
     def _fall_back(self, now: datetime) -> None:
@@ -234,10 +240,12 @@ class WorkerTickStep:
 
     def _start(self, schedule: Schedule) -> int | None:
         """The instant up to which the ticks of a durable schedule are decided, as far as this worker knows."""
-        planned_at, reached = self._fallback.planned_at, schedule.cursor.planned_until
-        if planned_at is None or schedule.definition is None or schedule.in_memory or schedule.state != "active":
+        reached = schedule.cursor.planned_until
+        # A follower plans nothing, but reads what its leader has planned.
+        decided = [at for at in (self._fallback.planned_at, self._decided_at.get(schedule.id)) if at is not None]
+        if not decided or schedule.definition is None or schedule.in_memory or schedule.state != "active":
             return reached
-        return max(int(planned_at.timestamp()) - schedule.offset, reached or 0)
+        return max(int(max(decided).timestamp()) - schedule.offset, reached or 0)
 
     async def _create_runs(
         self, schedules: dict[int, _Planned], now: datetime, *, without_cursors: bool

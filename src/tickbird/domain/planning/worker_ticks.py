@@ -36,6 +36,8 @@ class WorkerSchedules:
     now: datetime
     ids: frozenset[int]
     changed: Sequence[Schedule] = ()
+    # The durable ones with ticks that are due and not decided yet.
+    due: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

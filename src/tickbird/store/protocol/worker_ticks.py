@@ -17,7 +17,7 @@ class WorkerTickStore(Protocol):
         """Read the active schedules in memory, of all namespaces, that this process can plan.
 
         With `app`, also the durable schedules of that app in `namespace`, active or paused, for a fallback. `known` has
-        the revisions that the worker has read, by id; only other ones are read.
+        the revisions that the worker has read, by id; only other ones are read. `due` is for the durable ones.
         """
 
     async def write(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 
 import psycopg
@@ -40,12 +41,12 @@ class PostgresWorkerTicks(NounStore, WorkerTickStore):
         with self._refusing():
             rows = await self._db.connections.statement(lambda db: db.fetch("worker_revisions", **bounds))
         revisions = {row[1]: row[2] for row in rows if row[1] is not None}
-        read = WorkerSchedules(rows[0][0], frozenset(revisions))
+        read = WorkerSchedules(rows[0][0], frozenset(revisions), due=frozenset(row[1] for row in rows if row[3]))
         ids = [schedule_id for schedule_id, revision in revisions.items() if known.get(schedule_id) != revision]
         if not ids:
             return read
         schedules = await to_schedules(await self._db.fetch_named("worker_schedules", ids=numbers(ids)))
-        return WorkerSchedules(read.now, read.ids, tuple(schedules))
+        return replace(read, changed=tuple(schedules))
 
     async def write(
         self, ticks: Sequence[WorkerTick], *, fallback: bool = False, now: datetime | None = None

@@ -19,21 +19,21 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- name: worker_revisions
 -- The clock, then the active schedules in memory, and the durable ones of an app. While an edit by plain SQL is not planned,
--- a schedule is left out.
-SELECT clock.now, m.schedule_id, m.revision
+-- a schedule is left out. `due`: a durable one has ticks that are not decided yet.
+SELECT clock.now, m.schedule_id, m.revision, m.due
 FROM (SELECT {now} AS now) AS clock
 LEFT JOIN (
-    SELECT schedule_id, revision FROM tickbird.cursors
+    SELECT schedule_id, revision, false AS due FROM tickbird.cursors
     WHERE in_memory AND state = 'active' AND prior_revision IS NULL AND {readable}
         AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
     UNION ALL
-    SELECT c.schedule_id, c.revision
+    SELECT c.schedule_id, c.revision, c.due
     FROM (
         SELECT s.id FROM tickbird.schedules AS s
         WHERE s.namespace = %(namespace)s AND s.app = %(app)s AND s.app IS NOT NULL
     ) AS own
     CROSS JOIN LATERAL (
-        SELECT schedule_id, revision FROM tickbird.cursors
+        SELECT schedule_id, revision, coalesce(next_run_at <= {now}, true) AS due FROM tickbird.cursors
         WHERE schedule_id = own.id AND NOT in_memory AND state IN ('active', 'paused') AND prior_revision IS NULL
             AND {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
     ) AS c

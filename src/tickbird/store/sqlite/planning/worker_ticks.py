@@ -86,10 +86,12 @@ class SqliteWorkerTicks(NounStore, WorkerTickStore):
 
 
 def _read(db: Session, known: Mapping[int, int], bounds: Mapping[str, Any], now: datetime) -> WorkerSchedules:
-    revisions = dict(db.execute(SQL["worker_revisions"], bounds).fetchall())
+    read = db.execute(SQL["worker_revisions"], {**bounds, "now": to_micros(now)}).fetchall()
+    revisions = {schedule_id: revision for schedule_id, revision, _ in read}
+    due = frozenset(schedule_id for schedule_id, _, is_due in read if is_due)
     ids = [schedule_id for schedule_id, revision in revisions.items() if known.get(schedule_id) != revision]
     rows = fetch_named(db, "worker_schedules", {"ids": dump(ids)}) if ids else []
-    return WorkerSchedules(now, frozenset(revisions), tuple(to_schedule(row) for row in rows))
+    return WorkerSchedules(now, frozenset(revisions), tuple(to_schedule(row) for row in rows), due)
 
 
 def _restore(db: Session, schedule: Schedule, actor: str, now: datetime, *, without_row: bool) -> None:

@@ -22,12 +22,12 @@
 
 -- name: worker_revisions
 -- The active schedules in memory, and the durable ones of an app. While an edit by plain SQL is not planned, a schedule is
--- left out.
-SELECT schedule_id, revision FROM cursors
+-- left out. `due`: a durable one has ticks that are not decided yet.
+SELECT schedule_id, revision, false AS due FROM cursors
 WHERE in_memory AND state = 'active' AND prior_revision IS NULL AND {readable}
     AND (zone_generation IS NULL OR zone_generation <= :zones)
 UNION ALL
-SELECT schedule_id, revision FROM cursors
+SELECT schedule_id, revision, coalesce(next_run_at <= :now, true) FROM cursors
 WHERE schedule_id IN (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.app = :app AND s.app IS NOT NULL)
     AND NOT in_memory AND state IN ('active', 'paused') AND prior_revision IS NULL AND {readable}
     AND (zone_generation IS NULL OR zone_generation <= :zones);
