@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from conformance.capabilities import needs
@@ -77,6 +79,14 @@ class LostRuns:
         rescued = await store.leases.rescue(now=later(1_000))
         assert (list(rescued.undecided), list(rescued.released)) == ([], [])
         assert (await read(store, run)).undecided
+
+    async def test_a_lost_run_wakes_workers_with_its_reconcile_function(self, store: Store, other: Store) -> None:
+        await enqueue(store, crash_limit=ASK)
+        await start(store, 0, lease=10)
+        async with other.wakeups() as signals:
+            await store.leases.rescue(now=later(20))
+            async with asyncio.timeout(10):
+                await anext(signals)
 
     async def test_yes_ends_it(self, store: Store) -> None:
         await enqueue(store, crash_limit=ASK)

@@ -180,7 +180,7 @@ class SqliteLeases(NounStore, LeaseStore):
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
         rescued = await self._rescue(limit, expected, now)
-        if rescued.requeued or rescued.released:
+        if rescued.requeued or rescued.released or rescued.undecided:
             self._db.signal()
         return rescued
 
@@ -217,7 +217,7 @@ class SqliteLeases(NounStore, LeaseStore):
         waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
         released = release(db, self._db.revisions, waiting, at, keys=db.execute(SQL["waiting_keys"]).fetchall())
         released = [*settled, *released]
-        if requeued or released:
+        if requeued or released or undecided:
             db.execute(SQL["wake_others"])
         ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
         return RescueResult(
