@@ -7,7 +7,7 @@ from typing import Annotated
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note
 from tickbird.domain.leadership import Leader, LeaderTerm
-from tickbird.wire.operations import admin, viewer
+from tickbird.wire.operations import store_admin, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -21,7 +21,7 @@ class Leadership(ClientBase):
         """Get the lease of the leader and the newest terms, newest first; `lease` is null if there is no leader."""
         return await self._store.leadership.get(limit=limit)
 
-    @admin.post("resign_leader", "/leader/resign", "End the leader's term", audit="resign_leader")
+    @store_admin.post("resign_leader", "/leader/resign", "End the leader's term", audit="resign_leader")
     async def resign(
         self,
         *,

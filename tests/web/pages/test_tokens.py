@@ -178,7 +178,8 @@ async def test_an_admin_of_one_namespace_knows_of_no_other(guarded: Served) -> N
         # Nor by way of a token that one may know of.
         where = f"/settings/tokens/{own.id}/sessions/{session.id}/close"
         assert (await http.post(where, data={"csrf": csrf})).status_code == 404
-        assert (await http.get("/doctor")).status_code == 403
+        for path in ("/doctor", "/leader/resign"):
+            assert (await http.get(path)).status_code == 403
     for each in (foreign, wide, both):
         found = await other.store.tokens.find(each.id)
         assert found is not None

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.api.problems import Problem
 from tickbird.domain.explain.unserved_runs import unplanned_reason
 from tickbird.domain.leadership import end_text, no_leader
 from tickbird.domain.messages import capital
@@ -57,6 +58,13 @@ async def drain(visit: PageRequest) -> Response:
 
 async def resign(visit: PageRequest) -> Response:
     """Ask for a reason, then end the term of the leader."""
+    if not visit.keeps_store:
+        raise Problem(
+            403,
+            "forbidden",
+            "The leader plans the complete store. Your token has access to a part of it.",
+            hint="Log in with an admin token for all namespaces.",
+        )
     note = visit.form.text("note")
     leader = await visit.client.leadership.get(limit=1)
     if leader.lease is None:
