@@ -115,4 +115,4 @@ async def test_deploy_names_the_schedules_that_are_still_in_memory(caplog: pytes
         assert "in memory" not in caplog.text
         await make_durable(harness.client, ["a"], "ada")
         await sync(harness.store, harness.bird.declarations, harness.worker, now=harness.now)
-        assert "1 schedules are durable now, and 2 are still in memory: b, c" in caplog.text
+        assert "1 schedule adopted, 2 schedules still in memory: b, c" in caplog.text

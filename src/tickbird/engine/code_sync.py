@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
+from tickbird.domain.messages import count
 from tickbird.domain.planning.code_sync import AppSchedule, reconcile
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.define import Create, SyncFromCode
@@ -43,7 +44,9 @@ def _warn_in_memory(declarations: Declarations, stored: Mapping[str, AppSchedule
     adopted = [name for name in declared if name in stored and stored[name].schedule.field_overrides.get("durable")]
     if adopted and (rest := sorted(set(declared) - set(adopted))):
         names = ", ".join(rest[:_MAX_NAMED]) + (f" and {len(rest) - _MAX_NAMED:,} more" if rest[_MAX_NAMED:] else "")
-        log.warning("%d schedules are durable now, and %d are still in memory: %s", len(adopted), len(rest), names)
+        log.warning(
+            "%s adopted, %s still in memory: %s", count(len(adopted), "schedule"), count(len(rest), "schedule"), names
+        )
 
 
 async def sync(

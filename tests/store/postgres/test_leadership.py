@@ -61,6 +61,27 @@ async def test_a_heartbeat_that_a_takeover_waited_for_keeps_the_term(
     assert not (await takeover).elected
 
 
+async def test_a_heartbeat_does_not_wait_for_a_connection_of_the_pool(store: PostgresStore) -> None:
+    await store.leadership.elect(a_worker("a"), 60, now=later(0))
+    connections = store._connections
+    release = asyncio.Event()
+    taken = asyncio.Semaphore(0)
+
+    async def hold(_: object) -> None:
+        taken.release()
+        await release.wait()
+
+    holding = [asyncio.create_task(connections.transact(hold)) for _ in range(connections._size)]
+    for _ in holding:
+        await taken.acquire()
+    try:
+        async with asyncio.timeout(5):
+            assert await store.leadership.renew(1, "a", now=later(10)) is not None
+    finally:
+        release.set()
+        await asyncio.gather(*holding)
+
+
 async def test_a_takeover_gives_up_after_the_lock_timeout_and_succeeds_later(
     store: PostgresStore, other: PostgresStore
 ) -> None:
