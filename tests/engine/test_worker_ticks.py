@@ -13,6 +13,7 @@ from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.planning.worker_ticks import WorkerSchedules
 from tickbird.engine.fallback import Fallback
+from tickbird.engine.leadership import Leadership
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.engine.worker_ticks import WorkerTickStep
 from tickbird.store.sqlite import SqliteStore
@@ -238,3 +239,30 @@ async def test_follower_runs_no_tick_that_its_leader_has_decided(store: Watched)
     assert follower.fallback.is_active
     assert await ticks_of(store, "mine") == [60, 180]
     assert await ranges(store, "mine") == [("overlap", 120, 120, 1)]
+
+
+async def test_fallback_while_no_worker_can_be_elected(store: Watched) -> None:
+    """In leader mode, a table of the leader is missing: the schedules can be read, but nobody plans."""
+    await create(store, "mine", app="app", overlap="allow")
+    worker = Worker(store, 10)
+    leadership = Leadership(
+        store.leadership, worker.clock, a_worker, worker.planner, timeout=60.0, may_lead=lambda: True
+    )
+    leadership.on_unusable, worker.ticks.leadership = worker.fallback.start, leadership
+    await worker.step(10)
+    db = store._writer._db
+    assert db is not None
+    db.execute("ALTER TABLE leader_lease RENAME TO lost_lease")
+    with pytest.raises(SchedulesUnusableError):
+        await leadership.step()
+    for at in (60, 120):
+        await worker.step(at)
+    assert worker.fallback.is_active
+    assert await ticks_of(store, "mine") == [60, 120]
+    db.execute("ALTER TABLE lost_lease RENAME TO leader_lease")
+    await leadership.step()
+    assert leadership.term == 1
+    await leadership.plan()
+    await worker.step(121)
+    assert not worker.fallback.is_active
+    assert await ticks_of(store, "mine") == [60, 120]

@@ -140,6 +140,7 @@ class Engine:
             plan = self.leadership.plan
             self._lead = StepLoop("leader", self.leadership.step, timeout)
             self.leadership.on_elected = self._wake_plan
+            self.leadership.on_unusable = self.fallback.start
             self.planning.on_planned = self.leadership.count
         self._plan = StepLoop("plan", plan, poll, self._may_work)
         self._tick = StepLoop("ticks in memory", self.worker_ticks.step, poll, self._may_work)

@@ -69,6 +69,9 @@ class Leadership:
         self._ending = False
         # A second choice leaves a vacant lease to other candidates for a moment.
         self._has_yielded = False
+        # The tables of the leader cannot be used, so no worker can plan.
+        self.is_unusable = False
+        self.on_unusable: Callable[[SchedulesUnusableError], object] = lambda error: None
         # Called when a term of this worker has begun.
         self.on_elected: Callable[[], None] = lambda: None
 
@@ -82,9 +85,13 @@ class Leadership:
         if not self._may_lead() or self._ending:
             await self.resign("this worker cannot plan")
             return None
-        if self._term is None:
-            return await self._elect()
-        return await self._renew()
+        try:
+            delay = await (self._elect() if self._term is None else self._renew())
+        except SchedulesUnusableError as error:
+            self.is_unusable = True
+            self.on_unusable(error)
+            raise
+        return delay
 
     async def plan(self) -> float | None:
         """Plan if this worker is the leader; returns the seconds until the next schedule is due."""
@@ -179,6 +186,7 @@ class Leadership:
         request = asyncio.ensure_future(self._store.elect(self._worker(), self._timeout, now=self._clock.now()))
         try:
             election: Election = await response_within(request, self._timeout * _HEARTBEAT)
+            self.is_unusable = False
         except TimeoutError:
             # If it succeeded, the next attempt replaces the term.
             log.warning("leader: the election had no response in time")
@@ -209,11 +217,13 @@ class Leadership:
         )
         try:
             lease = await response_within(request, self._trusted_until - began)
+            self.is_unusable = False
         except TimeoutError:
             self._lose(term, "the heartbeat had no response in time")
             return 0.0
         except StoreError as error:
             log.warning("leader: heartbeat of term %d failed: %s", term, error)
+            self.is_unusable = isinstance(error, SchedulesUnusableError)
             # It may have been written or not: the lease is trusted until its end, and no longer.
             return min(_MAX_RETRY, self._timeout * _RETRY)
         if self._term != term:

@@ -210,6 +210,8 @@ class WorkerTickStep:
 
         A follower may not plan, so it only reads the schedules.
         """
+        if self.leadership is not None and self.leadership.is_unusable:
+            return False
         try:
             if self._follows:
                 await self._store.worker_ticks.read(self._worker.namespace, self._worker.app, {}, now=self._clock.now())

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from conformance.steps import NAMESPACE, a_worker, create, later, plan, runs_of
-from tickbird.domain.errors import StoreError, TermEndedError
+from tickbird.domain.errors import SchedulesUnusableError, StoreError, TermEndedError
 from tickbird.store.postgres import PostgresStore
 
 _HOLD = "SELECT term FROM tickbird.leader_lease WHERE term = 1 FOR KEY SHARE"
@@ -80,6 +80,15 @@ async def test_a_heartbeat_does_not_wait_for_a_connection_of_the_pool(store: Pos
     finally:
         release.set()
         await asyncio.gather(*holding)
+
+
+async def test_a_missing_table_of_the_leader_is_a_reason_to_fall_back(store: PostgresStore) -> None:
+    async with await psycopg.AsyncConnection.connect(store.url, autocommit=True) as admin:
+        await admin.execute("ALTER TABLE tickbird.leader_lease RENAME TO lost_lease")
+        with pytest.raises(SchedulesUnusableError, match="a table is missing"):
+            await store.leadership.elect(a_worker("a"), 60, now=later(0))
+        await admin.execute("ALTER TABLE tickbird.lost_lease RENAME TO leader_lease")
+    assert (await store.leadership.elect(a_worker("a"), 60, now=later(1))).elected
 
 
 async def test_a_takeover_gives_up_after_the_lock_timeout_and_succeeds_later(

@@ -22,6 +22,7 @@ from tickbird.domain.workers import Worker
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
+from tickbird.store.postgres.database.errors import unusable_schedules
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.protocol.leadership import LeadershipStore
 
@@ -108,8 +109,12 @@ class PostgresLeadership(NounStore, LeadershipStore):
                         return await work(session)
                     async with connection.transaction():
                         return await work(session)
-                except BaseException:
+                except BaseException as error:
                     await self._disconnect()
+                    if isinstance(error, Exception) and (
+                        unusable := unusable_schedules(error, self._db.connections.display_name)
+                    ):
+                        raise unusable from None
                     raise
 
     async def _connected(self) -> Connection:
