@@ -100,6 +100,7 @@ class Checker:
         self._replaced, self._stopped = set(), set()
         new_runs: dict[int, list[RunRow]] = defaultdict(list)
         skipped: dict[int, list[tuple[SkipRow, int]]] = defaultdict(list)
+        moved: set[int] = set()
         for event in events:
             row = event.row
             if isinstance(row, RunRow):
@@ -109,14 +110,19 @@ class Checker:
                 self._see_skip(event, row, skipped)
             else:
                 self._see_cursor(call, row)
+                moved.add(row.schedule_id)
         if call.verb == "schedules.change":
             self._see_change(call, new_runs, skipped)
         elif call.verb == "backfills.create":
             self._see_backfill(call, new_runs, skipped)
         elif call.verb == "planning.plan_due" and call.believed:
+            # After timeouts, batches are small: schedules beyond the limit are left to the next call.
+            is_limited = call.result is not None and call.result.schedules >= call.args[0]
             for schedule in self.schedules.values():
                 wakeup = schedule.next_wakeup
                 is_due = wakeup is not None and wakeup * MICROS <= self.now and schedule.id not in call.refused
+                if is_limited and schedule.id not in moved:
+                    is_due = False
                 if schedule.id in new_runs or schedule.id in skipped or is_due:
                     self._plan(schedule, new_runs, skipped)
             if call.refused and call.at > self.undisturbed_from:

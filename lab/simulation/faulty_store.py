@@ -21,6 +21,7 @@ TIMED = frozenset(
         "leadership.renew",
         "leadership.resign",
         "leases.claim",
+        "leases.confirm",
         "leases.finish",
         "leases.renew",
         "leases.rescue",
@@ -33,11 +34,16 @@ TIMED = frozenset(
         "runs.list_waiting",
         "runs.prune",
         "schedules.change",
+        "worker_ticks.read",
+        "worker_ticks.restore",
+        "worker_ticks.write",
         "workers.count_planners",
         "workers.drain",
         "workers.heartbeat",
         "workers.list",
         "workers.list_lost",
+        "zone_data.check",
+        "zone_data.recompute",
     )
 )
 

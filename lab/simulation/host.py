@@ -115,6 +115,8 @@ class Host:
         engine._prune = StepLoop("prune", self._prune_seldom(engine), 10.0 * scenario.heartbeat)
         # It only logs, and its reads would change the faults of every seed.
         engine._cover = StepLoop("coverage", _do_nothing, 10.0 * scenario.heartbeat)
+        # No schedule is in memory and the store can always plan, so it only reads.
+        engine._tick = StepLoop("ticks in memory", _do_nothing, 10.0 * scenario.heartbeat)
         self._engine = engine
         try:
             await engine.run()

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from lab.simulation import simulate
+from lab.simulation.faulty_store import TIMED
 from lab.simulation.scenario import make_scenario
 from lab.simulation.seeds import Played, chunks, explain, new_pool, play, play_all, replay
 from lab.simulation.trace import describe, trace
@@ -60,6 +61,13 @@ def test_a_seed_is_deterministic() -> None:
 
     for seed in (3, 24, 46):
         assert story(seed) == story(seed)
+
+
+def test_every_verb_uses_the_simulated_clock() -> None:
+    """A verb that reads the real clock looks like a jump, so that workers stop planning."""
+    verbs = {call.verb for seed in range(12) for call in simulate(seed)[0].calls if "now" in call.options}
+    assert "planning.plan_due" in verbs
+    assert verbs - TIMED == set()
 
 
 def test_there_are_three_mutations_each_of_planner_store_and_leases() -> None:
