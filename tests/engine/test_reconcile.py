@@ -116,6 +116,24 @@ async def test_yes_no_and_unknown(store: Store, bird: Tickbird, is_async: bool) 
     await bird.aclose()
 
 
+async def test_the_defaults_of_the_task_apply(store: Store, bird: Tickbird) -> None:
+    seen: list[object] = []
+
+    @bird.task(on_crash="ask")
+    async def report(run: Run, region: str = "eu", day: int = 1, limit: int = 5) -> None: ...
+
+    @report.reconcile
+    def check(run: Run, region: str, day: int = 2, *, limit: int) -> Effect:
+        seen.append((region, day, limit))
+        return "yes"
+
+    async with working(bird):
+        run_id = await lose(store, bird, limit=7)
+        _, lost = await until_answered(store, run_id)
+    assert (lost.effect, lost.error, seen) == ("yes", None, [("eu", 2, 7)])
+    await bird.aclose()
+
+
 async def test_an_error_or_another_value_counts_as_unknown(store: Store, bird: Tickbird) -> None:
     @bird.task(on_crash="ask")
     async def report(kind: str) -> None: ...

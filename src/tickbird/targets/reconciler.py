@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -19,13 +19,26 @@ class TaskReconciler:
     """It has some of its task's parameters, and may have one that is annotated with Run, for the lost run."""
 
     def __init__(
-        self, task: str, function: Callable[..., Any], prepare: Prepare, parameters: Collection[str], timeout: int
+        self,
+        task: str,
+        function: Callable[..., Any],
+        prepare: Prepare,
+        parameters: Mapping[str, inspect.Parameter],
+        timeout: int,
     ) -> None:
         self.function = function
         # Seconds that a call may take.
         self.timeout = timeout
         self._prepare = prepare
         names = inspect.signature(function).parameters
+        # A payload lacks the arguments that its run left to the task's defaults.
+        self._defaults = {
+            name: parameter.default
+            for name, parameter in parameters.items()
+            if parameter.default is not parameter.empty
+            and name in names
+            and names[name].default is inspect.Parameter.empty
+        }
         try:
             hints = typing.get_type_hints(function)
         except (NameError, TypeError) as error:
@@ -49,7 +62,7 @@ class TaskReconciler:
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
         """The arguments of a call; raises PayloadError."""
-        arguments = self._prepare(run)
+        arguments = {**self._defaults, **self._prepare(run)}
         shared = {name: arguments[name] for name in self._shared if name in arguments}
         return {**shared, **dict.fromkeys(self._run_parameters, run)}
 

@@ -99,9 +99,9 @@ class Task(Generic[P, R]):
                 raise DefinitionError(
                     f"task {self.name!r} has two reconcile functions.", field="task", hint="Keep one."
                 )
-            names = [name for name in self._parameters if name != self.run_parameter]
+            shared = {name: found for name, found in self._parameters.items() if name != self.run_parameter}
             self.reconciler = TaskReconciler(
-                self.name, function, self.prepare, names, max(1, seconds(timeout, "timeout"))
+                self.name, function, self.prepare, shared, max(1, seconds(timeout, "timeout"))
             )
             return function
 
