@@ -158,6 +158,28 @@ async def test_finish_in_counts_only_if_the_caller_commits(url: str, client: Cli
 
 
 @each_kind
+@pytest.mark.parametrize("ending", ["commit", "rollback"])
+async def test_a_transaction_that_ended_inside_its_block_records_no_success(
+    url: str, client: Client, opened: Any, ending: str
+) -> None:
+    bird = Tickbird(url)
+
+    @bird.task
+    async def order(run: Run) -> None:
+        async with opened() as connection, in_block(run, connection):
+            await execute(connection, "INSERT INTO orders VALUES (1)")
+            await done(getattr(connection, ending)())
+
+    async with opened() as connection:
+        await execute(connection, "CREATE TABLE orders (id integer)")
+        await done(connection.commit())
+        async with working(bird):
+            run = await ended(client, await order.enqueue())
+            assert (run.status, run.failure_kind) == ("failed", "raised")
+    await bird.aclose()
+
+
+@each_kind
 async def test_a_stale_attempt_commits_nothing(url: str, client: Client, opened: Any) -> None:
     bird = Tickbird(url)
     errors: list[Exception] = []

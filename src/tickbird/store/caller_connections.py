@@ -98,12 +98,29 @@ def _sqlite3_transaction(connection: Any) -> Iterator[None]:
     else:
         _refuse_open(connection.in_transaction)
         connection.execute("BEGIN IMMEDIATE")
+    # A commit or rollback inside the block ends the savepoint too.
+    connection.execute("SAVEPOINT tickbird_block")
     try:
         yield
+        _release_block(connection)
     except BaseException:
         _end_sqlite3(connection, "ROLLBACK")
         raise
     _end_sqlite3(connection, "COMMIT")
+
+
+def _release_block(connection: Any) -> None:
+    import sqlite3
+
+    try:
+        connection.execute("RELEASE tickbird_block")
+    except sqlite3.OperationalError as error:
+        if "no such savepoint" not in str(error):
+            raise
+        raise ConflictError(
+            "the transaction was ended inside the block: the success of the run is not recorded.",
+            hint="Remove the commit or rollback; the end of the block commits.",
+        ) from None
 
 
 def _end_sqlite3(connection: Any, statement: str) -> None:
