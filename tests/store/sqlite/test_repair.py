@@ -35,7 +35,11 @@ async def test_schedules_continue_after_a_repair(tmp_path: Path, lost: tuple[str
             await plan(store, 120)
         with pytest.raises(SchedulesUnusableError):
             await store.worker_ticks.read("default", "app", {}, now=later(121))
-        assert await store.repair()
+        # Another process repairs the file that this one has open.
+        other = open_store(f"sqlite:///{path}")
+        await other.open()
+        assert await other.repair()
+        await other.close()
         assert _parts(path) == fresh
         assert await store.repair() == []
         assert await store.worker_ticks.restore([row], "w1", now=later(200)) == ["clock"]

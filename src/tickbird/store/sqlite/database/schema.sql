@@ -1,10 +1,12 @@
 -- The version of the schema, read before any other table.
 
 -- name: owner
--- The number of tables, and whether they include the combination that only our schema has.
+-- The number of tables, and whether they include the combination that only our schema has. Some may be missing, until
+-- a repair creates them again.
 SELECT
     count(*),
-    count(*) FILTER (WHERE name IN ('meta', 'migrations', 'schedules', 'cursors')) = 4
+    count(*) FILTER (WHERE name IN ('meta', 'migrations')) = 2
+        AND count(*) FILTER (WHERE name IN ('schedules', 'cursors', 'revisions', 'runs', 'attempts', 'skips')) >= 3
 FROM sqlite_schema
 WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_';
 
