@@ -96,6 +96,13 @@ class TestErrors:
         text = await self._refusal(postgres_url, SchemaError)
         assert text == "the database has no Tickbird schema. Run `tickbird migrate`."
 
+    async def test_a_missing_table(self, postgres_url: str) -> None:
+        await PostgresStore(postgres_url).migrate()
+        await Database(postgres_url).execute("DROP TABLE tickbird.cursors CASCADE")
+        async with opened(postgres_url) as store:
+            with pytest.raises(SchemaError, match=r"incomplete: .*does not exist. Run `tickbird migrate --repair`\.$"):
+                await store.schedules.get("default", "digest")
+
     async def test_a_schema_too_old(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")

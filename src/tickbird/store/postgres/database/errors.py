@@ -96,7 +96,8 @@ def translate(error: psycopg.Error, location: str) -> StoreError | DefinitionErr
         )
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName | errors.UndefinedFunction):
         return SchemaError(
-            f"the Tickbird schema in {location} is missing or incomplete: {message}.", hint="Run `tickbird migrate`."
+            f"the Tickbird schema in {location} is missing or incomplete: {message}.",
+            hint="Run `tickbird migrate --repair`.",
         )
     if isinstance(error, errors.QueryCanceled):
         return StoreUnavailableError(
