@@ -283,11 +283,11 @@ class LetterChanges:
         await consume(store, fails=lambda event: True)
         failing, waiting = await letters(store)
         verbs = store.dead_letters
-        with pytest.raises(ConflictError, match=r"deferred, not failed or retrying\. It is delivered"):
+        with pytest.raises(ConflictError, match=r"deferred, not failed or retrying\. It waits"):
             await verbs.replay(NAMESPACE, waiting.id, "ada")
         with pytest.raises(ConflictError, match="deferred"):
             await verbs.repair(NAMESPACE, waiting.id, {}, "ada")
-        with pytest.raises(ConflictError, match="no repair that waits for an approval"):
+        with pytest.raises(ConflictError, match="no proposed repair"):
             await verbs.approve(NAMESPACE, failing.id, "ada")
         await verbs.skip(NAMESPACE, failing.id, "ada", now=later(1))
         for change in (verbs.skip, verbs.replay):

@@ -32,6 +32,9 @@ OF_STORE = (
     "tail --since -1h --no-follow",
     "backfills",
     "held",
+    "undecided",
+    "leader",
+    "adopt APP --yes",
     "limits",
     "queues",
     "workers",
@@ -82,7 +85,7 @@ OF_SCHEDULE = (
     "set NAME grace=5s",
     "rm NAME --yes",
 )
-OF_RUN = ("runs ID", "logs ID", "cancel ID", "retry ID")
+OF_RUN = ("runs ID", "logs ID", "cancel ID", "retry ID", "resolve ID no")
 # Processes of their own, and commands that read no row.
 OTHERS = {"dev", "worker", "server", "completion", "schema", "import", "drain"}
 APP = """

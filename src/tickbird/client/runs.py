@@ -97,7 +97,10 @@ class Runs(ClientBase):
         ] = None,
         crash_limit: Annotated[
             int | None,
-            Meta(description="How often to try again after a worker was lost (default: by the task's on_crash)."),
+            Meta(
+                description="How often to try again after a worker was lost (default: by the task's on_crash). "
+                "Negative: as often, but only after the answer that the run had no effect."
+            ),
         ] = None,
         idempotency_key: str | None = None,
         concurrency_key: Annotated[

@@ -307,7 +307,7 @@ async def test_a_run_of_another_namespace_is_as_none(api: Api) -> None:
         ({"priority": 10**9}, "priority"),
         ({"start_within": "x"}, "start_within"),
         ({"priority": "urgent"}, "priority"),
-        ({"crash_limit": -1}, "crash_limit"),
+        ({"crash_limit": -(10**12)}, "crash_limit"),
         ({"crash_limit": 10**12}, "crash_limit"),
         ({"concurrency_key": "{"}, "concurrency_key"),
         ({"concurrency_key": "{n}"}, "concurrency_key"),

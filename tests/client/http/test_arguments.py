@@ -48,6 +48,7 @@ VALID: Mapping[str, Any] = {
     "scratch": "billing-test",
     "letter_id": 1,
     "data": {"total": 1},
+    "effect": "yes",
     "is_required": True,
     "schedule_name": "sync",
     "frequency_unit": "minutes",

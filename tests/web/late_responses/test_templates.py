@@ -19,7 +19,8 @@ COVERED = {
 }
 # Templates with a form that `sends_form` sends; actions/frame.html and event_frame.html are the frames of actions.
 SENT = {"actions/frame.html", "actions/event_frame.html", "bulk.html", *(f"{name}.html" for name in (
-    "backfill_cancel", "drain", "held_decide", "resign", "run_cancel", "run_change", "run_retry"))}  # fmt: skip
+    "backfill_cancel", "drain", "held_decide", "resign", "run_cancel", "run_change", "run_resolve",
+    "run_retry"))}  # fmt: skip
 
 
 def test_every_request_of_a_template_is_covered() -> None:

@@ -102,7 +102,7 @@ class HttpBase:
         if isinstance(key, datetime):
             key = to_micros(key)
         if operation.cursor and "EventPosition" in str(operation.hints[operation.cursor]):
-            key = as_position(key or 0, str(operation.cursor))
+            key = as_position(0 if key is None else key, str(operation.cursor))
         after = write_key(key) if key not in (None, "", 0, EventPosition(0)) else None
         # A server returns all that the token may see, which may be more than `within`.
         within = arguments.get("within")
