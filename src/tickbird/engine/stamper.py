@@ -10,7 +10,7 @@ from tickbird.store.protocol.events import EventStore
 
 # Seconds between passes that found nothing; after the last one, the stamper waits for a wake-up. They are short,
 # because publishers send no wake-up to a stamper that polls: an event waits for its next pass.
-_DELAYS: Final = (0.001, 0.002, *(15 * [0.004]))
+_DELAYS: Final = (0.001, *(30 * [0.002]))
 # Seconds after which a pass reads all events without a position, in case an earlier pass has missed some.
 _FULL_AFTER: Final = 60.0
 # Seconds between searches for namespaces that have their first event. A wake-up may be for other reasons.
