@@ -261,7 +261,7 @@ async def _ticks(options: Options, report: Report, running: PostgresServer) -> N
         opened.append(store)
         variants[name] = partial(_plan, schedules, store, count)
         await variants[name]()  # the first pass of a planner is cold
-    rates = await interleave(options.size(5, 1), variants)
+    rates = await interleave(options.size(15, 1), variants)
     for store in opened:
         await store.close()
     report.samples |= {f"ticks/s {name}": values for name, values in rates.values.items()}
