@@ -261,7 +261,7 @@ class Dispatcher:
         return wait if not self._unconfirmed else min(_CONFIRM_INTERVAL, _CONFIRM_INTERVAL if wait is None else wait)
 
     async def _confirm(self) -> None:
-        """Find out whether the transactions of tasks were committed; record the outcomes of those that were not."""
+        """Find out which transactions of tasks were committed, and record the other outcomes."""
         outcomes, self._unconfirmed = self._unconfirmed, []
         try:
             if self.before_finish is not None:

@@ -58,7 +58,7 @@ class Candidate:
     """A letter that its own key does not block."""
 
     item: DeliveryItem
-    # The number of unresolved letters of its unit: those that were published together, in this partition.
+    # The number of unresolved letters of its unit: of events published together, in this partition.
     unit_size: int
     # Another letter that was published together with it, in any partition, has failed or is not due.
     is_blocked: bool = False

@@ -89,7 +89,7 @@ class Delivery:
     pauses: int = 0
 
     def units(self) -> Sequence[Unit]:
-        """The events in order; those that were published together have consecutive positions and are one unit."""
+        """The events in order. Events that were published together have consecutive positions and are one unit."""
         return split_units(self.items)
 
 

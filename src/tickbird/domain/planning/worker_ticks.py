@@ -31,7 +31,7 @@ class WorkerTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorkerSchedules:
-    """The schedules for a worker at an instant of the store's clock: all ids, and those that it did not know."""
+    """What a worker reads at an instant of the store's clock: all ids, and the rows that are new to it."""
 
     now: datetime
     ids: frozenset[int]

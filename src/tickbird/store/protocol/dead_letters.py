@@ -44,7 +44,7 @@ class DeadLetterStore(Protocol):
     async def skip(
         self, namespace: str, letter_id: int, actor: str, *, note: str = "", now: datetime | None = None
     ) -> LetterChange:
-        """Never deliver an unresolved letter, nor those that were published together with it; their keys continue."""
+        """Skip an unresolved letter and the events that were published together with it; their keys continue."""
 
     async def repair(
         self, namespace: str, letter_id: int, data: Any, actor: str, *, note: str = "", now: datetime | None = None

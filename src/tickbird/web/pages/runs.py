@@ -117,6 +117,8 @@ def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
     origin = next((name for name in ORIGINS if name == query.get("origin")), None)
     if query.get("origin") and origin is None:
         wrong["origin"] = f"{query['origin'][:60]!r} is not an origin. Use one of {', '.join(ORIGINS)}."
+    if query.get("undecided", "1") not in ("", "1"):
+        wrong["undecided"] = f"{query['undecided'][:60]!r} is not a value of undecided. Use 1, or omit it."
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
         try:

@@ -31,7 +31,7 @@ def test_adopt_asks_for_confirmation_and_names_the_rest(bare: Cli) -> None:
     listed = bare.ok("ls", "--url", "sqlite:///light.db")
     assert "active in memory" in listed.out
     said = bare("adopt", "light:bird")
-    assert (said.code, "Confirm with --yes" in said.err) == (0, True)
+    assert (said.code, "Confirm with --yes" in said.err) == (2, True)
     assert "light  168        168" in said.out
     assert "kept" not in said.out
     assert "deprecated: 1 schedule still in memory: light." in said.err

@@ -125,7 +125,7 @@ def skip_(settings: GlobalOptions, letter_id: int, note: str, yes: bool, actor: 
 
     Events that were published together are skipped together.
     """
-    question = f"Never deliver dead letter {letter_id}, nor those that were published together with it?"
+    question = f"Skip dead letter {letter_id} and the events that were published together with it, for ever?"
     if not is_confirmed(settings, question, yes=yes):
         return FAILED
 

@@ -12,7 +12,7 @@ import click
 from tickbird.cli.adoption import DAYS, Candidate, list_candidates, make_durable, return_to_memory, watch
 from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.connection import run_async
-from tickbird.cli.errors import FAILED
+from tickbird.cli.errors import FAILED, INVALID
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result, warn
 from tickbird.cli.params import length, storable_text
@@ -83,13 +83,14 @@ def adopt(
     chosen = [candidate.name for candidate in candidates if candidate.fate == "adopt"]
     if not settings.as_json:
         print_result(settings, dict, lambda screen: _show(screen, candidates, settings))
+    refused = 0
     if chosen and not yes:
         if settings.as_json or not sys.stdin.isatty():
-            warn("nothing was changed. Confirm with --yes.")
-            chosen = []
+            warn("nothing was changed: the terminal is not interactive. Confirm with --yes.")
+            chosen, refused = [], INVALID
         elif not click.confirm(f"Make {count(len(chosen), 'schedule')} durable?", err=True):
             warn("nothing was changed.")
-            chosen = []
+            chosen, refused = [], FAILED
 
     async def work() -> Mapping[str, str]:
         async with _connect(bird) as client:
@@ -130,7 +131,7 @@ def adopt(
     print_result(settings, document, show_result)
     if rest:
         warn(f"deprecated: {count(len(rest), 'schedule')} still in memory: {', '.join(rest)}.")
-    return FAILED if problems else 0
+    return FAILED if problems else refused
 
 
 @asynccontextmanager
