@@ -69,9 +69,9 @@ async def test_filters_are_in_the_address(desk: Desk, served: Served) -> None:
         assert [await each.get_attribute("id") for each in await rows.all()] == [f"run-{each}" for each in found]
     await expect(page.get_by_label("Due since")).to_have_value("2001-01-01T00:00")
     desk.expected.add(400)
-    await desk.open("/runs?status=burnt&since=soon&origin=heaven")
+    await desk.open("/runs?status=burnt&since=soon&origin=heaven&undecided=perhaps")
     await expect(page.get_by_text("'burnt' is not a status. Use one of waiting, queued")).to_be_visible()
-    await expect(page.locator(".wrong")).to_have_count(3)
+    await expect(page.locator(".wrong")).to_have_count(4)
     await page.get_by_role("link", name="Clear").click()
     await expect(rows).to_have_count(3)
 
