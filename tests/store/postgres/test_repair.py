@@ -5,6 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
+from tickbird.domain.errors import SchemaError
 from tickbird.store.postgres.database.repair import read_parts
 from tickbird.stores import open_store
 
@@ -41,3 +42,13 @@ async def test_repaired_schema_equals_a_fresh_one(migrated_url: str, loss: str) 
     if loss != "a column":  # It comes last now.
         assert repaired == fresh
     assert await store.repair() == []
+
+
+async def test_a_renamed_table_is_named_with_the_next_step(migrated_url: str) -> None:
+    fresh = await _parts(migrated_url)
+    with psycopg.connect(migrated_url.partition("?")[0], autocommit=True) as connection:
+        connection.execute("ALTER TABLE tickbird.cursors RENAME TO cursors_old")
+        with pytest.raises(SchemaError, match=r"in use: relation .* already exists\. If a table was renamed"):
+            await open_store(migrated_url).repair()
+        connection.execute("ALTER TABLE tickbird.cursors_old RENAME TO cursors")
+    assert await _parts(migrated_url) == fresh

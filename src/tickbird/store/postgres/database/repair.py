@@ -48,7 +48,13 @@ async def repair(connection: Connection, schema: str) -> list[str]:
                 continue
             # The rows that a key refers to may be lost; workers restore them later.
             unchecked = " NOT VALID" if kind == "constraint" and " FOREIGN KEY " in wanted[kind, name] else ""
-            await apply(connection, wanted[kind, name] + unchecked)
+            try:
+                await apply(connection, wanted[kind, name] + unchecked)
+            except (errors.DuplicateTable, errors.DuplicateObject) as error:
+                raise SchemaError(
+                    f"{kind} {name}: cannot be created, because its name is in use: {error.diag.message_primary}.",
+                    hint="If a table was renamed, its indexes have their old names: rename it back or drop it, then repeat.",
+                ) from error
             created.append(f"{kind} {name}")
         await _validate(connection, schema)
         await apply(connection, in_schema("DROP SCHEMA tickbird CASCADE", fresh))
