@@ -11,6 +11,7 @@ from typing import Literal
 
 from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
 from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
+from tickbird.domain.doctor.checks.workers import FALLBACK_FIX
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.events.groups import MAX_COUNTED, ConsumerGroup
 from tickbird.domain.explain.unserved_runs import unplanned_reason, unserved_reason
@@ -23,7 +24,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.registry import describe_target
 from tickbird.domain.targets.target import Target
 from tickbird.domain.time.durations import duration_text
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import FALLBACK, Worker
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "stopped", "dead letters", "held"]
 
@@ -86,8 +87,10 @@ def overview_findings(seen: FindingsInput, maximum: int) -> FindingsOverview:
 def _workers(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for worker in seen.workers:
         if worker.standby_reason:
-            text = f"Worker {worker.id} is held back: it {worker.standby_reason}."
-            fix = "Remove the cause. The worker then continues by itself."
+            falls_back = FALLBACK in worker.standby_reason
+            state = f"in {worker.standby_reason}" if falls_back else f"held back: it {worker.standby_reason}"
+            text = f"Worker {worker.id} is {state}."
+            fix = FALLBACK_FIX if falls_back else "Remove the cause. The worker then continues by itself."
             yield OverviewFinding(kind="worker", severity="problem", text=text, fix=fix, worker=worker.id)
         stuck = worker.health.get("stuck")
         if isinstance(stuck, int) and stuck > 0:

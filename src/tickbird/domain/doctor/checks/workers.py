@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from tickbird.domain.doctor.checks.phrases import name_list
 from tickbird.domain.doctor.finding import Finding, ok, problem, warning
@@ -12,6 +13,10 @@ from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.messages import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.workers import FALLBACK, Worker
+
+FALLBACK_FIX: Final = (
+    "tickbird migrate --repair   # if a table is missing; otherwise, grant the permission or restore the data"
+)
 
 
 def versions(condition: StoreSnapshot) -> Iterator[Finding]:
@@ -80,8 +85,7 @@ def fallback(condition: StoreSnapshot) -> Iterator[Finding]:
     first = held[0]
     more = f", and so {'does' if len(held) == 2 else 'do'} {count(len(held) - 1, 'other worker')}" if held[1:] else ""
     text = f"{first.id} is in {first.standby_reason}{more}."
-    fix = "tickbird migrate --repair   # if a table is missing; otherwise, grant the permission or restore the data"
-    yield problem("fallback", text, fix, workers=len(held))
+    yield problem("fallback", text, FALLBACK_FIX, workers=len(held))
 
 
 def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:

@@ -53,7 +53,7 @@ async def repair(connection: Connection, schema: str) -> list[str]:
             except (errors.DuplicateTable, errors.DuplicateObject) as error:
                 raise SchemaError(
                     f"{kind} {name}: cannot be created, because its name is in use: {error.diag.message_primary}.",
-                    hint="If a table was renamed, its indexes have their old names: rename it back or drop it, then repeat.",
+                    hint="If a table was renamed, its indexes have their old names: rename it back or drop it.",
                 ) from error
             created.append(f"{kind} {name}")
         await _validate(connection, schema)
